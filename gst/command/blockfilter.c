@@ -5,32 +5,28 @@
 #include <string.h>
 
 #include "meta/parentlinks.h"
-#include "records/cocotext.h"
 #include "records/jsonl.h"
 #include "records/mottext.h"
 
 struct _BlockFilter
 {
-  TextFormat from, to;
-  const CsvColumns *columns; /* of the input; not owned */
+  RecordFormat from, to;
   gboolean tag;
   BoxSuppressRules rules;
   nms_context *context;
   BoxSuppress *suppress;
   JsonlParser *parser;
-  CocoParser *coco;
   RecordedFrame frame;
-  gboolean open; /* not JSON Lines: `frame` has lines */
+  gboolean open; /* MOT text: `frame` has lines */
   GArray *kept;  /* Box */
 };
 
 BlockFilter *
-block_filter_new (const FilterSettings *settings, const TextBlocks *blocks, TextFormat to)
+block_filter_new (const FilterSettings *settings, RecordFormat from, RecordFormat to)
 {
   BlockFilter *self = g_new0 (BlockFilter, 1);
 
-  self->from = text_blocks_format (blocks);
-  self->columns = text_blocks_columns (blocks);
+  self->from = from;
   self->to = to;
   self->tag = settings->action == GST_NMS_ACTION_TAG;
   filter_settings_get_rules (settings, &self->rules);
@@ -38,7 +34,6 @@ block_filter_new (const FilterSettings *settings, const TextBlocks *blocks, Text
   g_assert (self->context != NULL); /* as every allocation of GLib */
   self->suppress = box_suppress_new (self->context);
   self->parser = jsonl_parser_new ();
-  self->coco = coco_parser_new ();
   recorded_frame_init (&self->frame);
   self->kept = g_array_new (FALSE, FALSE, sizeof (Box));
   return self;
@@ -53,7 +48,6 @@ block_filter_free (BlockFilter *self)
   box_suppress_free (self->suppress);
   nms_context_free (&self->context);
   jsonl_parser_free (self->parser);
-  coco_parser_free (self->coco);
   recorded_frame_clear (&self->frame);
   g_array_unref (self->kept);
   g_free (self);
@@ -99,24 +93,6 @@ remove_dropped (BlockFilter *self)
   self->kept = boxes;
 }
 
-/* Appends the frame to the output. */
-static gboolean
-format_frame (const BlockFilter *self, GString *out, GError **error)
-{
-  switch (self->to) {
-    case TEXT_FORMAT_COCO:
-      return coco_text_format (&self->frame, out, error);
-    case TEXT_FORMAT_CSV:
-      return csv_text_format (&self->frame, out, error);
-    case TEXT_FORMAT_MOT:
-      mot_text_format (&self->frame, out);
-      return TRUE;
-    default:
-      jsonl_format (&self->frame, out);
-      return TRUE;
-  }
-}
-
 /* Decides the boxes of the frame and writes it to the block. */
 static gboolean
 filter_frame (BlockFilter *self, Block *block, GError **error)
@@ -147,10 +123,14 @@ filter_frame (BlockFilter *self, Block *block, GError **error)
   }
   if (!self->tag)
     remove_dropped (self);
-  return format_frame (self, block->out, error);
+  if (self->to == RECORD_FORMAT_MOT)
+    mot_text_format (frame, block->out);
+  else
+    jsonl_format (frame, block->out);
+  return TRUE;
 }
 
-/* Filters a line of JSON, which is a frame. In other formats its number is that of the line. */
+/* Filters a line of JSON, which is a frame. In MOT text its number is that of the line. */
 static gboolean
 filter_json (BlockFilter *self, Block *block, const gchar *line, gsize length, guint64 number,
     GError **error)
@@ -176,100 +156,62 @@ finish_frame (BlockFilter *self, Block *block, guint64 next, GError **error)
   return TRUE;
 }
 
-/* Refuses a frame that does not come after the one before. */
+/* Adds a line of MOT text to its frame. Boxes that ground truth ignores are left out. */
 static gboolean
-refuse_order (const BlockFilter *self, guint64 frame, GError **error)
-{
-  static const struct
-  {
-    const gchar *frame, *advice;
-    guint first;
-  } words[] = {
-    [TEXT_FORMAT_MOT] = { "frame", "\"sort -s -t, -k1,1n\" puts them in order", 1 },
-    [TEXT_FORMAT_COCO] = { "image_id", "\"jq 'sort_by (.image_id)'\" puts them in order", 0 },
-    [TEXT_FORMAT_CSV] = { "frame", "sort the lines by frame", 0 },
-  };
-
-  g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
-      "%s %" G_GUINT64_FORMAT " comes after %s %" G_GUINT64_FORMAT "; %s", words[self->from].frame,
-      frame + words[self->from].first, words[self->from].frame,
-      self->frame.index + words[self->from].first, words[self->from].advice);
-  return FALSE;
-}
-
-/* Parses a line with one box. *ignored: it is one that ground truth ignores. */
-static gboolean
-parse_box (BlockFilter *self, gchar *line, gsize length, guint64 *frame, Box *box,
-    gboolean *ignored, GError **error)
-{
-  MotTextLine parsed;
-
-  *ignored = FALSE;
-  if (self->from == TEXT_FORMAT_COCO)
-    return coco_text_parse (self->coco, line, length, frame, box, error);
-  if (self->from == TEXT_FORMAT_CSV)
-    return csv_text_parse (self->columns, line, NULL, frame, box, error);
-  if (!mot_text_parse_line (line, &parsed, error))
-    return FALSE;
-  *frame = parsed.frame;
-  *box = parsed.box;
-  *ignored = parsed.ignored;
-  return TRUE;
-}
-
-/* Adds a line with one box to its frame. Boxes that ground truth ignores are left out. */
-static gboolean
-filter_box (BlockFilter *self, Block *block, gchar *line, gsize length, GError **error)
+filter_mot (BlockFilter *self, Block *block, const gchar *line, GError **error)
 {
   const guint64 index = self->frame.index;
-  gboolean ignored;
-  guint64 frame;
-  Box box;
+  MotTextLine parsed;
 
-  if (!parse_box (self, line, length, &frame, &box, &ignored, error))
+  if (!mot_text_parse_line (line, &parsed, error))
     return FALSE;
-  if (index != G_MAXUINT64 && frame < index)
-    return refuse_order (self, frame, error);
-  if (frame != index && !finish_frame (self, block, frame, error))
+  if (index != G_MAXUINT64 && parsed.frame < index) {
+    g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
+        "frame %" G_GUINT64_FORMAT " comes after frame %" G_GUINT64_FORMAT
+        "; \"sort -s -t, -k1,1n\" puts them in order",
+        parsed.frame + 1, index + 1);
+    return FALSE;
+  }
+  if (parsed.frame != index && !finish_frame (self, block, parsed.frame, error))
     return FALSE;
   self->open = TRUE;
-  if (!ignored)
-    g_array_append_val (self->frame.boxes, box);
+  if (!parsed.ignored)
+    g_array_append_val (self->frame.boxes, parsed.box);
   return TRUE;
 }
 
 /* Sets the error of the block, with the number of the line, and returns FALSE. */
 static gboolean
-fail (const BlockFilter *self, Block *block, guint64 number, GError *error)
+fail (Block *block, guint64 number, GError *error)
 {
-  g_set_error (&block->error, error->domain, error->code, "%s%" G_GUINT64_FORMAT ": %s",
-      self->from == TEXT_FORMAT_COCO ? " entry " : "", number, error->message);
+  g_set_error (&block->error, error->domain, error->code, "%" G_GUINT64_FORMAT ": %s", number,
+      error->message);
   g_error_free (error);
   return FALSE;
 }
 
 static gboolean
-filter_line (BlockFilter *self, Block *block, gchar *line, gsize length, guint64 number)
+filter_line (BlockFilter *self, Block *block, const gchar *line, gsize length, guint64 number)
 {
   GError *error = NULL;
   gboolean good;
 
   if (strspn (line, " \t\r") == length)
     return TRUE;
-  good = self->from == TEXT_FORMAT_JSONL ? filter_json (self, block, line, length, number, &error)
-                                         : filter_box (self, block, line, length, &error);
-  return good || fail (self, block, number, error);
+  good = self->from == RECORD_FORMAT_MOT ? filter_mot (self, block, line, &error)
+                                         : filter_json (self, block, line, length, number, &error);
+  return good || fail (block, number, error);
 }
 
 void
 block_filter_run (BlockFilter *self, Block *block)
 {
   gchar *line = block->text->str, *end = line + block->text->len;
-  guint64 number = block->begin.line;
+  guint64 number = block->lines_before;
   GError *error = NULL;
 
   recorded_frame_reset (&self->frame);
-  self->frame.index = block->begin.frame - 1; /* of the frame before */
+  self->frame.index = block->frames_before - 1; /* of the frame before */
   self->open = FALSE;
   while (line < end) {
     gchar *newline = memchr (line, '\n', end - line);
@@ -280,6 +222,6 @@ block_filter_run (BlockFilter *self, Block *block)
       return;
     line = line_end + 1;
   }
-  if (self->from != TEXT_FORMAT_JSONL && !finish_frame (self, block, block->end.frame, &error))
-    fail (self, block, number, error);
+  if (self->from == RECORD_FORMAT_MOT && !finish_frame (self, block, block->last_frame, &error))
+    fail (block, number, error);
 }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "filterproperties.h"
-#include "textblocks.h"
+#include "records/recordreader.h"
 
 G_BEGIN_DECLS
 
@@ -15,26 +15,24 @@ typedef struct
   guint64 frames, boxes, kept;
 } BlockCounts;
 
-/* A block on its way. The same thread of the caller makes and frees it. */
 typedef struct
 {
-  GString *text; /* the input */
-  TextPlace begin, end;
-  GString *out; /* the filtered frames */
+  GString *text;         /* whole frames of the input */
+  guint64 lines_before;  /* lines of the input before the block */
+  guint64 frames_before; /* MOT text: number of the last frame before the block, from 1; 0: none */
+  guint64 last_frame;    /* MOT text: number of the last frame of the block */
+  GString *out;          /* the filtered frames */
   BlockCounts counts;
-  GError *error; /* "<line>: <reason>" (COCO: " entry <number>: <reason>"),
-                                 * or NULL; then `out` has the frames before */
-  gboolean done; /* guarded by the lock of blockqueue */
+  GError *error; /* "<line>: <reason>" or NULL; then `out` has the frames before */
 } Block;
 
 typedef struct _BlockFilter BlockFilter;
 
-/* `blocks` must stay valid. `to` is the format of the output, not TEXT_FORMAT_AUTO. */
-BlockFilter *block_filter_new (const FilterSettings *settings, const TextBlocks *blocks,
-    TextFormat to);
+/* `from` and `to` are the formats of input and output, not RECORD_FORMAT_AUTO. */
+BlockFilter *block_filter_new (const FilterSettings *settings, RecordFormat from, RecordFormat to);
 void block_filter_free (BlockFilter *self);
 
-/* Fills out, counts and error of the block. */
+/* Fills out, counts and error of the block. Writes to its text. */
 void block_filter_run (BlockFilter *self, Block *block);
 
 G_END_DECLS

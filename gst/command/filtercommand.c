@@ -1,54 +1,123 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* filtercommand: the program nms-filter, which filters recordings of boxes as nmsfilter filters
  * those of a stream, with all processors. It expects files of any length. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "blockqueue.h"
-#include "filteroutput.h"
-#include "valuesweep.h"
+#include "filterrun.h"
+#include "records/numbertext.h"
 
-#define PROGRESS_INTERVAL (G_USEC_PER_SEC / 4)
+#define SWEEP_MOST 1000 /* values */
 
 static const gchar summary[] =
     "Filters the boxes of recorded frames as the element nmsfilter does: keeps the best of\n"
     "overlapping boxes. Reads INPUT (a file, or - for standard input) and writes OUTPUT (by\n"
     "default -, standard output).\n\n"
     "Formats: jsonl, JSON Lines as boxrecord writes them, a frame on each line; mot, the text of\n"
-    "the MOT challenge; coco, a COCO results array; csv, columns named by the first line: frame,\n"
-    "x, y, width, height, score, label_id, label, id. In mot, coco and csv frames have to ascend.";
+    "the MOT challenge, in which frames have to ascend.";
+
+/* The values that a property takes in one run after the other. */
+typedef struct
+{
+  gchar *name; /* of the property; NULL: no sweep */
+  gdouble first, step;
+  guint count; /* of values */
+} Sweep;
 
 typedef struct
 {
   gchar *from_name, *to_name, *sweep_text, **files;
   gint threads;
-  gboolean resume, quiet;
-  FilterProperties properties;
+  gboolean quiet;
+  FilterSettings settings;
   Sweep sweep;
-  TextFormat from, to;
+  RecordFormat from, to;
 } Command;
 
-typedef struct
+/* ---------------------------------------------------------------------- sweep */
+
+/* Reads the numbers of FIRST..LAST[..STEP]. */
+static gboolean
+read_numbers (gchar **parts, gdouble numbers[3])
 {
-  gint64 begun, shown; /* g_get_monotonic_time () */
-  BlockCounts before;  /* of the run that is resumed */
-  guint64 size;        /* of the input, 0: unknown */
-  gboolean terminal;   /* shows progress */
-} Progress;
+  const guint count = g_strv_length (parts);
+
+  numbers[2] = 0.1;
+  for (guint i = 0; i < count && i < 3; i++) {
+    gchar *end;
+
+    numbers[i] = g_ascii_strtod (parts[i], &end);
+    if (end == parts[i] || *end != '\0' || !isfinite (numbers[i]))
+      return FALSE;
+  }
+  return count == 2 || count == 3;
+}
+
+/* Parses NAME=FIRST..LAST[..STEP]. */
+static gboolean
+parse_sweep (const gchar *text, Sweep *sweep, GError **error)
+{
+  const gchar *equals = strchr (text, '=');
+  gchar **parts = g_strsplit (equals ? equals + 1 : "", "..", -1);
+  gdouble numbers[3], count = 0;
+
+  if (read_numbers (parts, numbers) && numbers[2] > 0)
+    count = floor ((numbers[1] - numbers[0]) / numbers[2] + 1e-6) + 1;
+  g_strfreev (parts);
+  if (!(count >= 1 && count <= SWEEP_MOST)) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--sweep cannot be \"%s\"; it has the form NAME=FIRST..LAST..STEP, with at most %d values",
+        text, SWEEP_MOST);
+    return FALSE;
+  }
+  sweep->name = g_strndup (text, (gsize) (equals - text));
+  sweep->first = numbers[0];
+  sweep->step = numbers[2];
+  sweep->count = (guint) count;
+  return TRUE;
+}
+
+/* Sets the property to value number `index`, computed from the first one so that errors do not add
+ * up, and rounded to a millionth. Returns its text, to be freed, or NULL and an error. */
+static gchar *
+set_value (Command *c, guint index, GError **error)
+{
+  const gdouble value = c->sweep.first + index * c->sweep.step;
+  GString *text = g_string_new (NULL);
+
+  number_text_append_double (text, round (value * 1e6) / 1e6);
+  if (filter_properties_set (&c->settings, c->sweep.name, text->str, error))
+    return g_string_free (text, FALSE);
+  g_string_free (text, TRUE);
+  return NULL;
+}
+
+/* Returns the name of the file for a value, to be freed: kept-0.3.jsonl for kept.jsonl. */
+static gchar *
+sweep_location (const gchar *location, const gchar *value)
+{
+  const gchar *slash = strrchr (location, '/');
+  const gchar *dot = strrchr (slash ? slash : location, '.');
+  const gsize length = dot ? (gsize) (dot - location) : strlen (location);
+
+  return g_strdup_printf ("%.*s-%s%s", (gint) length, location, value, location + length);
+}
+
+/* -------------------------------------------------------------------- options */
 
 static gboolean
-read_format (const gchar *name, TextFormat *format, GError **error)
+read_format (const gchar *name, RecordFormat *format, GError **error)
 {
-  static const gchar *const names[] = { "auto", "jsonl", "mot", "coco", "csv" };
+  static const gchar *const names[] = { "auto", "jsonl", "mot" };
 
   for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
     if (name == NULL || g_str_equal (name, names[i])) {
-      *format = (TextFormat) i;
+      *format = (RecordFormat) i;
       return TRUE;
     }
   g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-      "the format \"%s\" is none of auto, jsonl, mot, coco and csv", name);
+      "the format \"%s\" is none of auto, jsonl and mot", name);
   return FALSE;
 }
 
@@ -56,24 +125,21 @@ read_format (const gchar *name, TextFormat *format, GError **error)
 static gboolean
 check_sweep (Command *c, GError **error)
 {
-  const gsize given = c->properties.given->len;
   const gboolean to_file = c->files[1] && !g_str_equal (c->files[1], "-");
-  gboolean good = TRUE;
+  gboolean good;
 
-  if (!to_file || g_str_equal (c->files[0], "-") || c->resume) {
+  if (!to_file || g_str_equal (c->files[0], "-")) {
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-        "--sweep needs an input and an output that are files, and cannot be resumed");
+        "--sweep needs an input and an output that are files");
     return FALSE;
   }
-  if (!sweep_parse (c->sweep_text, &c->sweep, error))
-    return FALSE;
+  good = parse_sweep (c->sweep_text, &c->sweep, error);
   for (guint i = 0; good && i < c->sweep.count; i++) {
-    gchar *value = sweep_value (&c->sweep, i);
+    gchar *value = set_value (c, i, error);
 
-    good = filter_properties_set (&c->properties, c->sweep.name, value, error);
+    good = value != NULL;
     g_free (value);
   }
-  g_string_truncate (c->properties.given, given);
   return good;
 }
 
@@ -100,16 +166,14 @@ parse (Command *c, gint *argc, gchar ***argv, GError **error)
 {
   const GOptionEntry entries[] = {
     { "from", 0, 0, G_OPTION_ARG_STRING, &c->from_name,
-        "Format of the input: jsonl, mot, coco, csv; default: by its first character", "FORMAT" },
+        "Format of the input: jsonl or mot; default: by its first character", "FORMAT" },
     { "to", 0, 0, G_OPTION_ARG_STRING, &c->to_name,
         "Format of the output; default: that of the input", "FORMAT" },
     { "threads", 'j', 0, G_OPTION_ARG_INT, &c->threads,
         "Number of threads; default: one for each processor", "N" },
-    { "resume", 0, 0, G_OPTION_ARG_NONE, &c->resume,
-        "Continue where an earlier run with the same files and options was interrupted", NULL },
     { "sweep", 0, 0, G_OPTION_ARG_STRING, &c->sweep_text,
         "Filter once for each value of an option of nmsfilter. STEP is 0.1 by default. Each value"
-        " has an output: OUTPUT kept.json becomes kept-0.3.json",
+        " has an output: OUTPUT kept.jsonl becomes kept-0.3.jsonl",
         "NAME=FIRST..LAST..STEP" },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &c->quiet, "Report errors only", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &c->files, NULL, NULL }, { NULL }
@@ -119,149 +183,42 @@ parse (Command *c, gint *argc, gchar ***argv, GError **error)
 
   g_option_context_set_summary (context, summary);
   g_option_context_add_main_entries (context, entries, NULL);
-  g_option_context_add_group (context, filter_properties_group (&c->properties));
+  g_option_context_add_group (context, filter_properties_group (&c->settings));
   parsed = g_option_context_parse (context, argc, argv, error) && check_command (c, error);
   g_option_context_free (context);
   return parsed;
 }
 
-static void
-report (const Progress *progress, const Checkpoint *reached, gboolean last)
-{
-  const gdouble seconds = (gdouble) (g_get_monotonic_time () - progress->begun) / G_USEC_PER_SEC;
-  const BlockCounts *c = &reached->counts;
-  const gdouble rate = (gdouble) (c->frames - progress->before.frames) / MAX (seconds, 1e-3);
-
-  if (progress->terminal)
-    g_printerr ("\r\033[K");
-  if (!last && progress->size > 0)
-    g_printerr ("%.1f %%, ", 100.0 * (gdouble) reached->input.offset / (gdouble) progress->size);
-  g_printerr ("%" G_GUINT64_FORMAT " frames, boxes: %" G_GUINT64_FORMAT " in, %" G_GUINT64_FORMAT
-              " kept; %.1f s, %.0f frames/s%s",
-      c->frames, c->boxes, c->kept, seconds, rate, last ? "\n" : "");
-}
-
-static void
-show (Progress *progress, const Checkpoint *reached)
-{
-  const gint64 now = g_get_monotonic_time ();
-
-  if (!progress->terminal || now - progress->shown < PROGRESS_INTERVAL)
-    return;
-  progress->shown = now;
-  report (progress, reached, FALSE);
-}
-
-/* Filters all blocks. `error` of a block names its line; the frames before it are written. */
-static gboolean
-filter_blocks (BlockQueue *queue, FilterOutput *output, Checkpoint *reached, Progress *progress,
-    GError **error)
-{
-  const Block *block;
-  GError *failed = NULL;
-
-  while ((block = block_queue_next (queue, &failed)) != NULL) {
-    if (!block->error)
-      reached->input = block->end;
-    reached->counts.frames += block->counts.frames;
-    reached->counts.boxes += block->counts.boxes;
-    reached->counts.kept += block->counts.kept;
-    if (block->error) {
-      g_propagate_error (error, g_error_copy (block->error));
-      return FALSE;
-    }
-    if (!filter_output_write (output, block->out, reached, error))
-      return FALSE;
-    show (progress, reached);
-  }
-  if (failed)
-    g_propagate_prefixed_error (error, failed, " ");
-  return failed == NULL;
-}
-
-static TextFormat
-output_format (const Command *c, const TextBlocks *blocks)
-{
-  return c->to == TEXT_FORMAT_AUTO ? text_blocks_format (blocks) : c->to;
-}
-
-/* Returns a text that identifies the run for its checkpoint, to be freed. */
-static gchar *
-describe_run (const Command *c, const TextBlocks *blocks)
-{
-  return g_strdup_printf ("input=%s\nsize=%" G_GUINT64_FORMAT "\nfrom=%d\nto=%d\n%s", c->files[0],
-      text_blocks_size (blocks), text_blocks_format (blocks), output_format (c, blocks),
-      c->properties.given->str);
-}
+/* -------------------------------------------------------------------- running */
 
 static gboolean
-filter_to (const Command *c, TextBlocks *blocks, FilterOutput *output, Checkpoint *reached,
-    GError **error)
+filter_to (const Command *c, const gchar *location, GError **error)
 {
-  Progress progress = { .begun = g_get_monotonic_time (),
-    .before = reached->counts,
-    .size = text_blocks_size (blocks),
-    .terminal = !c->quiet && isatty (STDERR_FILENO) };
-  BlockQueue *queue;
-  gboolean good;
+  const FilterRun run = {
+    .input = c->files[0],
+    .output = location,
+    .from = c->from,
+    .to = c->to,
+    .threads = (guint) c->threads,
+    .quiet = c->quiet,
+  };
 
-  if (reached->input.offset > 0 && !text_blocks_seek (blocks, &reached->input, error))
-    return FALSE;
-  queue = block_queue_new (blocks, &c->properties.settings, output_format (c, blocks),
-      (guint) c->threads);
-  good = filter_blocks (queue, output, reached, &progress, error);
-  block_queue_free (queue);
-  if (progress.terminal && !good)
-    g_printerr ("\n");
-  if (good && !c->quiet)
-    report (&progress, reached, TRUE);
-  return good;
-}
-
-static gboolean
-filter (const Command *c, const gchar *location, GError **error)
-{
-  TextBlocks *blocks = text_blocks_new (c->files[0], c->from, error);
-  FilterOutput *output;
-  Checkpoint reached;
-  gchar *run;
-  gboolean good;
-
-  if (blocks == NULL) {
-    g_prefix_error (error, "%s: ", c->files[0]);
-    return FALSE;
-  }
-  run = describe_run (c, blocks);
-  output = filter_output_new (location, output_format (c, blocks), run,
-      text_blocks_size (blocks) > 0, c->resume, &reached, error);
-  g_free (run);
-  if (output == NULL)
-    g_prefix_error (error, "%s: ", location);
-  good = output && filter_to (c, blocks, output, &reached, error);
-  if (output && !good)
-    g_prefix_error (error, "%s:", c->files[0]);
-  if (output && !filter_output_close (output, good, good ? error : NULL))
-    good = FALSE;
-  text_blocks_free (blocks);
-  return good;
+  return filter_run (&run, &c->settings, error);
 }
 
 /* Filters to a file for each value of the sweep. */
 static gboolean
 filter_sweep (Command *c, GError **error)
 {
-  const gsize given = c->properties.given->len;
   gboolean good = TRUE;
 
   for (guint i = 0; good && i < c->sweep.count; i++) {
-    gchar *value = sweep_value (&c->sweep, i);
-    gchar *location = sweep_location (c->files[1], value);
+    gchar *value = set_value (c, i, error);
+    gchar *location = value ? sweep_location (c->files[1], value) : NULL;
 
-    if (!c->quiet)
+    if (location && !c->quiet)
       g_printerr ("%s\n", location);
-    g_string_truncate (c->properties.given, given);
-    good = filter_properties_set (&c->properties, c->sweep.name, value, error)
-        && filter (c, location, error);
+    good = location && filter_to (c, location, error);
     g_free (location);
     g_free (value);
   }
@@ -277,19 +234,19 @@ main (gint argc, gchar *argv[])
 
   g_setenv ("GST_REGISTRY_DISABLE", "yes", TRUE); /* because no plugin is used */
   gst_init (NULL, NULL);
-  filter_properties_init (&c.properties);
+  filter_settings_init (&c.settings);
   parsed = parse (&c, &argc, &argv, &error);
   good = parsed
       && (c.sweep.name ? filter_sweep (&c, &error)
-                       : filter (&c, c.files[1] ? c.files[1] : "-", &error));
+                       : filter_to (&c, c.files[1] ? c.files[1] : "-", &error));
   if (error)
     g_printerr ("nms-filter: %s\n", error->message);
   g_clear_error (&error);
-  filter_properties_clear (&c.properties);
+  filter_settings_clear (&c.settings);
   g_strfreev (c.files);
   g_free (c.from_name);
   g_free (c.to_name);
   g_free (c.sweep_text);
-  sweep_clear (&c.sweep);
+  g_free (c.sweep.name);
   return good ? EXIT_SUCCESS : parsed ? EXIT_FAILURE : 2;
 }

@@ -34,20 +34,6 @@ filter_command_properties_init (FilterCommandProperties *self)
 {
 }
 
-void
-filter_properties_init (FilterProperties *self)
-{
-  filter_settings_init (&self->settings);
-  self->given = g_string_new (NULL);
-}
-
-void
-filter_properties_clear (FilterProperties *self)
-{
-  filter_settings_clear (&self->settings);
-  g_string_free (self->given, TRUE);
-}
-
 /* Converts text to a value of the property. */
 static gboolean
 read_value (GParamSpec *spec, const gchar *text, GValue *value)
@@ -67,7 +53,8 @@ is_option (const GParamSpec *spec)
 }
 
 gboolean
-filter_properties_set (FilterProperties *self, const gchar *name, const gchar *text, GError **error)
+filter_properties_set (FilterSettings *settings, const gchar *name, const gchar *text,
+    GError **error)
 {
   GObjectClass *klass = g_type_class_peek (filter_command_properties_get_type ());
   GParamSpec *spec = g_object_class_find_property (klass, name);
@@ -81,15 +68,13 @@ filter_properties_set (FilterProperties *self, const gchar *name, const gchar *t
   }
   usable = read_value (spec, text, &value);
   if (usable)
-    refused = filter_settings_set (&self->settings, spec->param_id, &value, FALSE);
+    refused = filter_settings_set (settings, spec->param_id, &value, FALSE);
   if (usable && !refused)
-    refused = filter_settings_error (&self->settings);
+    refused = filter_settings_error (settings);
   usable = usable && !refused;
   if (!usable)
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--%s cannot be \"%s\"%s%s", name,
         text, refused ? ": " : "", refused ? refused : "");
-  else
-    g_string_append_printf (self->given, "%s=%s\n", spec->name, text);
   g_value_unset (&value);
   g_free (refused);
   return usable;
@@ -103,11 +88,11 @@ set_option (const gchar *option, const gchar *text, gpointer data, GError **erro
 }
 
 GOptionGroup *
-filter_properties_group (FilterProperties *self)
+filter_properties_group (FilterSettings *settings)
 {
   GObjectClass *klass = g_type_class_ref (filter_command_properties_get_type ());
   GOptionGroup *group = g_option_group_new ("nmsfilter",
-      "Options of nmsfilter:", "Show the options of nmsfilter", self, NULL);
+      "Options of nmsfilter:", "Show the options of nmsfilter", settings, NULL);
   guint count;
   GParamSpec **specs = g_object_class_list_properties (klass, &count);
 

@@ -9,24 +9,14 @@
 
 G_BEGIN_DECLS
 
-typedef struct
-{
-  FilterSettings settings;
-  GString *given; /* the options that were given, as NAME=VALUE lines, in order */
-} FilterProperties;
-
-/* Initializes the settings with the defaults. */
-void filter_properties_init (FilterProperties *self);
-void filter_properties_clear (FilterProperties *self);
-
 /* Sets a property from text, as its option does. Returns FALSE and G_OPTION_ERROR_BAD_VALUE if
  * there is no such option or the value does not fit. */
-gboolean filter_properties_set (FilterProperties *self, const gchar *name, const gchar *text,
+gboolean filter_properties_set (FilterSettings *settings, const gchar *name, const gchar *text,
     GError **error);
 
 /* Returns a group with an option for each property but post-messages and interval, which are
- * about messages. The group writes to `self`, which must stay valid. An option whose value does
+ * about messages. The group writes to `settings`, which must stay valid. An option whose value does
  * not fit ends parsing with an error that names it. */
-GOptionGroup *filter_properties_group (FilterProperties *self);
+GOptionGroup *filter_properties_group (FilterSettings *settings);
 
 G_END_DECLS

@@ -10,6 +10,7 @@ matplotlib, from PyPI."""
 import argparse
 import contextlib
 import io
+import itertools
 import json
 import pathlib
 import subprocess
@@ -94,12 +95,41 @@ def evaluate(truth, results):
     return 100 * evaluation.stats[0], 100 * evaluation.stats[1]
 
 
+def write_lines(results, path):
+    """Writes COCO results as JSON Lines: frames of 1 x 1, so that fractions are pixels."""
+    results = sorted(results, key=lambda entry: entry["image_id"])
+    with open(path, "w", encoding="utf-8") as file:
+        for image, entries in itertools.groupby(results, lambda entry: entry["image_id"]):
+            objects = [{"detection": {
+                "label_id": e["category_id"], "confidence": e["score"],
+                "bounding_box": {"x_min": x, "y_min": y, "x_max": x + w, "y_max": y + h}}}
+                       for e in entries for x, y, w, h in [e["bbox"]]]
+            file.write(json.dumps({"timestamp": image, "resolution": {"width": 1, "height": 1},
+                                   "objects": objects}) + "\n")
+
+
+def read_lines(path):
+    """Returns JSON Lines as COCO results."""
+    results = []
+    for line in map(json.loads, path.read_text().splitlines()):
+        for detection in (o["detection"] for o in line["objects"]):
+            b = detection["bounding_box"]
+            results.append({"image_id": line["timestamp"], "category_id": detection["label_id"],
+                            "score": detection["confidence"],
+                            "bbox": [b["x_min"], b["y_min"], b["x_max"] - b["x_min"],
+                                     b["y_max"] - b["y_min"]]})
+    return results
+
+
 def sweep(program, folder, setting, options):
-    """Runs nms-filter and returns the result files by value."""
-    for old in folder.glob("kept-*.json"):
+    """Runs nms-filter and returns the files of COCO results by value."""
+    for old in folder.glob("kept-*"):
         old.unlink()
+    write_lines(json.loads((folder / "detections.json").read_text()), folder / "found.jsonl")
     subprocess.run([program, "--quiet", f"--sweep={setting}", *options,
-                    folder / "detections.json", folder / "kept.json"], check=True)
+                    folder / "found.jsonl", folder / "kept.jsonl"], check=True)
+    for path in folder.glob("kept-*.jsonl"):
+        path.with_suffix(".json").write_text(json.dumps(read_lines(path)))
     return {path.stem.split("-")[1]: path for path in sorted(folder.glob("kept-*.json"))}
 
 

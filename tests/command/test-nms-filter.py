@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""test-nms-filter PROGRAM PRELOAD: the program nms-filter writes what boxreplay, nmsfilter and
-boxrecord write, with any number of threads, and after an interruption."""
+"""test-nms-filter PROGRAM PRELOAD PAGE: the program nms-filter writes what boxreplay, nmsfilter and
+boxrecord write, with any number of threads."""
 import csv
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
-PROGRAM, PRELOAD = sys.argv.pop(1), sys.argv.pop(1)   # (of a sanitizer, for gst-launch-1.0)
+PROGRAM, PRELOAD, PAGE = (sys.argv.pop(1) for _ in range(3))   # (PRELOAD: for gst-launch-1.0)
 
 
 def random_line(rng, number):
@@ -92,7 +94,7 @@ class Results(Case):
         self.assertIn("1200 frames, boxes: ", done.stderr)
         self.assertEqual(self.read("out.jsonl"), wanted)
         self.assertEqual(self.run_filter(file, self.path("out.jsonl"), "-q").stderr, "")
-        self.assertFalse(os.path.exists(self.path("out.jsonl.resume")))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["in.jsonl", "large.jsonl", "out.jsonl"])
 
     def test_lines_without_objects(self):
         line = '{"timestamp":40000000,"resolution":{"width":320,"height":240}'
@@ -133,118 +135,64 @@ def random_boxes(images=2500):
     return boxes
 
 
-def coco_text(boxes):
-    return json.dumps([{"image_id": image, "segmentation": {"counts": '}]"\\,['},
-                        "bbox": [x, y, w, h], "category_id": category, "score": score}
-                       for image, x, y, w, h, category, score in boxes], indent=1)
-
-
-def csv_text(boxes):
-    return "score,x,y,other,width,height,label_id,frame\r\n" + "".join(
-        "%r,%d,%d,,%d,%r,%d,%d\r\n" % (score, x, y, w, h, category, image)
-        for image, x, y, w, h, category, score in boxes)
-
-
 def json_lines(boxes):
     """Returns a line for each image up to the last, with the same boxes."""
     objects = [[] for _ in range(boxes[-1][0] + 1)]
     for image, x, y, w, h, category, score in boxes:
-        objects[image].append({"x": x, "y": y, "w": w, "h": h,
-                               "detection": {"label_id": category, "confidence": score}})
-    return "".join(json.dumps({"objects": frame}) + "\n" for frame in objects)
+        objects[image].append({"detection": {
+            "label_id": category, "confidence": score, "bounding_box": {
+                "x_min": x / 1000, "y_min": y / 1000, "x_max": (x + w) / 1000,
+                "y_max": (y + h) / 1000}}})
+    return "".join(json.dumps({"objects": frame, "resolution": {"width": 1000, "height": 1000}})
+                   + "\n" for frame in objects)
 
 
-def read_coco(text):
-    return [(e["image_id"], *e["bbox"], e["category_id"], e["score"]) for e in json.loads(text)]
-
-
-def read_csv(text):
-    rows = list(csv.DictReader(text.splitlines()))
-    return [(int(r["frame"]), *(float(r[n]) for n in ("x", "y", "width", "height")),
-             int(r["label_id"]), float(r["score"])) for r in rows]
-
-
-class ColumnFormats(Case):
-    """COCO results and CSV."""
+class Page(Case):
+    """The Python of docs/nms-filter.md."""
 
     def setUp(self):
         super().setUp()
-        self.boxes = random_boxes()
-        self.coco = self.write("in.json", coco_text(self.boxes))
-        self.csv = self.write("in.csv", csv_text(self.boxes))
+        self.boxes = random_boxes(300)
+        with open(PAGE, encoding="utf-8") as page:
+            self.programs = dict(re.findall(
+                r"`(\w+\.py)`[^`]*:\n\n```python\n(.*?)```", page.read(), re.S))
 
-    def test_same_boxes_as_json_lines(self):
-        lines = self.write("boxes.jsonl", json_lines(self.boxes))
-        self.assertGreater(os.path.getsize(self.coco), 2 << 20)
+    def convert(self, name, text):
+        done = subprocess.run([sys.executable, "-c", self.programs[name]], input=text, text=True,
+                              capture_output=True, check=True)
+        return done.stdout
+
+    def wanted(self, *options):
+        """Returns (image, category, score) of the boxes that are kept."""
+        lines = self.filtered("-", *options, input=json_lines(self.boxes)).splitlines()
+        return [(i, o["detection"]["label_id"], o["detection"]["confidence"])
+                for i, line in enumerate(lines) for o in json.loads(line)["objects"]]
+
+    def test_coco(self):
+        text = json.dumps([{"image_id": image, "segmentation": {"counts": '}]"\\,['},
+                            "bbox": [x, y, w, h], "category_id": category, "score": score}
+                           for image, x, y, w, h, category, score in self.boxes])
         for options in ([], ["--iou-threshold=0.3", "--class-agnostic"]):
-            wanted = read_coco(self.filtered(lines, "--to=coco", *options))
-            self.assertTrue(set(wanted) < set(self.boxes))
-            for source in (self.coco, self.csv):
-                for threads in ("--threads=1", "--threads=2"):
-                    coco = self.filtered(source, "--to=coco", threads, *options)
-                    self.assertEqual(read_coco(coco), wanted)
-                    rows = self.filtered(source, "--to=csv", threads, *options)
-                    self.assertEqual(read_csv(rows), wanted)
+            lines = self.filtered("-", *options, input=self.convert("results2lines.py", text))
+            kept = json.loads(self.convert("lines2results.py", lines))
+            self.assertEqual([(e["image_id"], e["category_id"], e["score"]) for e in kept],
+                             self.wanted(*options))
+            places = {(b[0], b[5], b[6], *b[1:5]) for b in self.boxes}
+            for e in kept:
+                self.assertIn((e["image_id"], e["category_id"], e["score"], *e["bbox"]), places)
 
-    def test_output_is_input(self):
-        for source in (self.coco, self.csv):
-            once = self.filtered(source)
-            self.assertEqual(self.filtered("-", input=once), once)
-
-    def test_array_on_one_line(self):
-        one = json.dumps(json.loads(self.read("in.json")), separators=(",", ":"))
-        self.assertEqual(self.filtered("-", input=one), self.filtered(self.coco))
-
-    def test_empty(self):
-        for text in ("[]", " [\n]\n"):
-            self.assertEqual(json.loads(self.filtered("-", input=text)), [])
-        self.assertEqual(json.loads(self.filtered("-", "--to=coco", input="")), [])
-        header = "frame,x,y,width,height,score,label_id,label,id\n"
-        for text in (header, header.rstrip("\n")):
-            self.assertEqual(self.filtered("-", input=text), header)
-        none = self.filtered(self.coco, "--score-threshold=1")
-        self.assertEqual(json.loads(none), [])
-
-    def test_missing_values(self):
-        boxes = '[{"image_id":1,"bbox":[0,0,4,5]},{"image_id":1,"bbox":[9,0,4,5],"score":1e-7}]'
-        self.assertEqual(json.loads(self.filtered("-", input=boxes)), json.loads(boxes))
-        self.assertEqual(self.filtered("-", "--to=csv", input=boxes).splitlines()[1:],
-                         ["1,0,0,4,5,,,,", "1,9,0,4,5,1e-07,,,"])
-        row = "frame,x,y,width,height,score,label_id,label,id\n4,-2.5,0,4,5,0.5,,a person,7\n"
-        self.assertEqual(self.filtered("-", input=row), row)
-
-    def test_resume(self):
-        """Continues in the middle, at a checkpoint as a killed run leaves it."""
-        half = next(i for i in range(9999, 0, -1) if self.boxes[i][0] != self.boxes[i - 1][0])
-        image, before = self.boxes[half][0], self.boxes[half - 1][0]
-        for source, rest, lines, begin, torn in (
-                (self.coco, coco_text(self.boxes[half:])[1:], half, ',\n{"image_id":%d,' % image,
-                 "torn"),
-                (self.csv, csv_text(self.boxes[half:]).split("\n", 1)[1], half + 1,
-                 "\n%d," % image, "")):
-            out, wanted = self.path("out"), self.filtered(source)
-            output = wanted.index(begin) + (begin[0] == "\n")
-            bad = os.path.getsize(source) - 9
-            with open(source, "r+b") as file:       # an error at the end leaves a checkpoint
-                file.seek(bad)
-                end = file.read()
-                file.seek(bad)
-                file.write(b"?" * 9)
-            self.assertEqual(self.run_filter("-q", source, out).returncode, 1)
-            with open(source, "r+b") as file:
-                file.seek(bad)
-                file.write(end)
-            self.write("out", wanted[:output] + torn)
-            place = {"input-offset": os.path.getsize(source) - len(rest), "input-line": lines,
-                     "input-frame": before + 1, "output": output}
-            checkpoint = [line.split("=", 1) for line in self.read("out.resume").splitlines()]
-            self.write("out.resume", "\n".join(
-                "=".join([name, *(str(place.get(name, v)) for v in value)])
-                for name, *value in checkpoint) + "\n")
-            self.filtered("--resume", "-q", source, out)
-            with open(out, newline="", encoding="utf-8") as file:
-                self.assertEqual(file.read(), wanted)
-            os.remove(out)
+    def test_csv(self):
+        rows = [["score", "x", "y", "other", "width", "height", "label_id", "frame"]]
+        rows += [[score, x, y, "a,b", w, h, category, image]
+                 for image, x, y, w, h, category, score in self.boxes]
+        file = self.path("in.csv")
+        with open(file, "w", newline="", encoding="utf-8") as out:
+            csv.writer(out).writerows(rows)
+        results = self.convert("csv2results.py", self.read("in.csv"))
+        lines = self.filtered("-", input=self.convert("results2lines.py", results))
+        kept = json.loads(self.convert("lines2results.py", lines))
+        self.assertEqual([(e["image_id"], e["category_id"], e["score"]) for e in kept],
+                         self.wanted())
 
 
 class Sweeps(Case):
@@ -275,43 +223,6 @@ class Sweeps(Case):
         self.assertEqual(os.listdir(self.folder), ["in.jsonl"])
 
 
-class Resumption(Case):
-    def test_killed_at_any_time(self):
-        file = self.write("large.jsonl", "\n".join(self.lines * 200) + "\n")
-        wanted = self.filtered(file)
-        out, killed, status = self.path("out.jsonl"), 0, None
-        while status is None:
-            process = subprocess.Popen([PROGRAM, "--resume", "-q", "-j", "1", file, out])
-            try:
-                status = process.wait(0.1 + 0.5 * killed)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-                killed += 1
-                if os.path.exists(out + ".resume"):
-                    with open(out, "a", encoding="utf-8") as torn:
-                        torn.write('{"objects":')
-                elif os.path.exists(out) and os.path.getsize(out):
-                    status = 0   # killed after it had removed the file, its last step
-        self.assertEqual(status, 0)
-        self.assertGreater(killed, 0)
-        self.assertEqual(self.read("out.jsonl"), wanted)
-        again = self.run_filter("--resume", file, out)
-        self.assertEqual(again.returncode, 1)
-        self.assertIn("out.jsonl.resume: No such file", again.stderr)
-
-    def test_other_options_are_refused(self):
-        file = self.write("bad.jsonl", "\n".join(self.lines) + "\n{\n")
-        out = self.path("out.jsonl")
-        self.assertEqual(self.run_filter(file, out).returncode, 1)
-        for other in (["--iou-threshold=0.2"], ["--to=mot"]):
-            done = self.run_filter("--resume", file, out, *other)
-            self.assertEqual(done.returncode, 1)
-            self.assertIn("another input or other options", done.stderr)
-        done = self.run_filter("--resume", file, "-")
-        self.assertIn("only a run from a file to a file can be resumed", done.stderr)
-
-
 class Errors(Case):
     def refused(self, status, text, *arguments, **options):
         done = self.run_filter(*arguments, **options)
@@ -340,7 +251,6 @@ class Errors(Case):
         for name in ("in.jsonl", "symbolic", "hard", "folder/../in.jsonl"):
             self.refused(1, text, self.input, self.path(name))
             self.refused(1, text, self.path(name), os.path.relpath(self.input))
-            self.refused(1, text, "--resume", self.input, self.path(name))
         os.link(self.input, self.path("in-0.3.jsonl"))
         self.refused(1, text, self.path("in-0.3.jsonl"), self.input,
                      "--sweep=iou-threshold=0.3..0.5")
@@ -352,54 +262,53 @@ class Errors(Case):
         self.assertEqual(self.read("in.jsonl"), before)
         self.filtered("/dev/null", "/dev/null")
 
-    def test_coco(self):
-        entry = '{"image_id":%s,"bbox":[1,2,3,4]}'
-        many = [entry % i for i in range(1, 60000)]
-        for entries, text in (
-                ([entry % 5, entry % 4], "-: entry 2: image_id 4 comes after image_id 5; \"jq"),
-                (many + [entry % 1], "-: entry 60000: image_id 1 comes after image_id 59999"),
-                ([entry % 5, '{"bbox":[1,2,3,4]}'], "-: entry 2: image_id is not an integer"),
-                ([entry % -1], "-: entry 1: image_id is not an integer from 0"),
-                ([entry % '"a"'], "-: entry 1: image_id is not an integer"),
-                (['{"image_id":1,"bbox":[1,2,3]}'], "-: entry 1: bbox is not an array of 4"),
-                (['{"image_id":1,"bbox":[1,2,"3",4]}'], "-: entry 1: bbox[2] is not a finite"),
-                (['{"image_id":1,"bbox":[1,2,3,-4]}'], "-: entry 1: bbox[3] is negative"),
-                (['{"image_id":1,"bbox":[1,2,3,4],"category_id":1.5}'], "category_id is not an"),
-                (['{"image_id":1,"bbox":[1,2,3,4],"score":"1"}'], "score is not a finite number"),
-                (['{"image_id":1 "bbox":[1,2,3,4]}'], "-: entry 1: the entry is not valid JSON")):
-            self.refused(1, text, "-", input="[" + ",\n".join(entries) + "]")
-        for text, reason in (("[1]", 'behind 0 entries: "1", but an object or "]" is expected'),
-                             ("[{},,]", 'behind 1 entries: ",", but an object is expected'),
-                             ("[{},]", 'behind 1 entries: "]", but an object is expected'),
-                             ("[{}{}]", 'behind 1 entries: "{", but a comma'),
-                             ("[]]", 'behind 0 entries: "]", but nothing'),
-                             ("[", "does not end"), ("[{\"a\":\"]\"", "does not end")):
-            self.refused(1, "-: " + reason if "behind" in reason else reason, "-", input=text)
-        self.refused(1, ":1: the box with label \"", self.input, "--to=coco")
+    def test_errors_leave_the_frames_before(self):
+        """Of many blocks and threads; the pool is stopped in the middle."""
+        file = self.write("bad.jsonl", "\n".join(self.lines * 30) + "\n{\n" + self.lines[0] + "\n"
+                          + "\n".join(self.lines * 60) + "\n")
+        wanted = self.filtered(self.input) * 30
+        for threads in ("--threads=1", "--threads=3"):
+            self.assertEqual(self.refused(1, file + ":1801: ", file, threads), wanted)
 
-    def test_csv(self):
-        head = "frame,x,y,width,height,label\n"
-        for lines, text in (
-                ("5,1,2,3,4,\n4,1,2,3,4,\n", "-:3: frame 4 comes after frame 5; sort the lines"),
-                ("5,1,2,3,4\n", "-:2: 5 columns, but the first line has 6"),
-                ("1.5,1,2,3,4,\n", "-:2: frame is not an integer"),
-                ("1,1,,3,4,\n", "-:2: y is missing"),
-                ("1,1,0x2,3,4,\n", "-:2: y is not a finite number"),
-                ("1,1,2,-3,4,\n", "-:2: width is negative"),
-                ('1,1,2,3,4,"a,b"\n', "-:2: a quotation mark, but")):
-            self.refused(1, text, "-", input=head + lines)
-        self.refused(1, "names no column y", "-", input="frame,x,width,height\n")
-        self.refused(1, "without quotation marks", "-", input='"frame","x"\n')
-        self.refused(1, "two columns are named x", "-", input="frame,x,x,y,width,height\n")
-        line = '{"objects":[{"x":1,"y":2,"w":3,"h":4,"roi_type":"a,b"}]}'
-        self.refused(1, ':1: the label "a,b" has a comma', "-", "--to=csv", input=line)
+    def test_a_full_disk(self):
+        if os.path.exists("/dev/full"):
+            self.refused(1, "cannot write to /dev/full: No space left", self.input, "/dev/full")
+
+    def test_memory_is_bounded(self):
+        """The writer of a pipe waits if nobody reads the output."""
+        with subprocess.Popen([PROGRAM, "-q", "--threads=2", "-"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as process:
+            text, written = ("\n".join(self.lines) + "\n").encode(), 0
+            os.set_blocking(process.stdin.fileno(), False)
+            idle = 0
+            while idle < 20 and written < 64 << 20:     # nobody reads the output
+                try:
+                    written += os.write(process.stdin.fileno(), text)
+                    idle = 0
+                except BlockingIOError:
+                    idle += 1
+                    time.sleep(0.05)
+            process.kill()
+        self.assertLess(written, 32 << 20)
+
+    def test_progress_on_a_terminal(self):
+        main, terminal = os.openpty()
+        file = self.write("large.jsonl", "\n".join(self.lines * 200) + "\n")
+        done = subprocess.run([PROGRAM, file, self.path("out")], stderr=terminal, check=True)
+        os.close(terminal)
+        text = os.read(main, 1 << 16).decode()
+        os.close(main)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(text, r"12000 frames, boxes: \d+ in, \d+ kept; [\d.]+ s, \d+ frames/s")
 
     def test_options(self):
         self.refused(2, '--iou-threshold cannot be "1.5"', self.input, "--iou-threshold=1.5")
         self.refused(2, '--method cannot be "best"', self.input, "--method=best")
         self.refused(2, "--metric cannot be", self.input, "--method=soft-linear", "--metric=giou")
         self.refused(2, "Unknown option --no-such", self.input, "--no-such")
-        self.refused(2, 'the format "xml"', self.input, "--to=xml")
+        for name in ("xml", "coco", "csv"):
+            self.refused(2, 'the format "%s"' % name, self.input, "--to=" + name)
+        self.refused(2, "Unknown option --resume", self.input, "--resume")
         self.refused(2, "INPUT [OUTPUT] are expected")
         self.assertIn("--iou-threshold=VALUE", self.filtered("--help-all"))
 

@@ -22,8 +22,6 @@ files_of ()
     meta) ls gst/meta/*.c gst/nmsfilter/*.c gst/transform/*.c ;;
     jsonl) ls gst/records/jsonl*.c gst/records/jsonscan.cc gst/records/recordedframe.c ;;
     mot) ls gst/records/mottext.c gst/records/linereader.c gst/records/numbertext.cc ;;
-    csv) ls gst/records/csvtext.c ;;
-    coco) ls gst/records/cocotext.c ;;
     python) find python/nmscore -name '*.c' ! -name 'pylazy*' ! -name 'xla*' ! -name pystablehlo.c ;;
   esac
 }
@@ -106,5 +104,5 @@ for target in fuzz-programs python-package; do
     -Dcpp_link_args=-fprofile-instr-generate -Dtests=enabled -Drecords=enabled \
     -Doverlay=disabled -Dpython=enabled
 done
-for name in core meta jsonl mot csv coco; do measure "$name"; done
+for name in core meta jsonl mot; do measure "$name"; done
 measure_python
