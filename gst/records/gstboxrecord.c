@@ -26,25 +26,22 @@
  * flush=disk waits until each is on the disk. Use `gst-launch-1.0 -q` with standard
  * output, because gst-launch-1.0 writes its messages there too.
  *
- * If the reader of a pipe is slow, the stream waits for it, or drops lines with
- * on-full=drop. A FIFO without a reader takes lines until it is full (64 KiB); the first
- * reader gets them. If the reader closes the pipe, the stream ends with an error;
- * with on-error=continue it goes on, and a FIFO may get another reader.
+ * If the reader of a pipe is slow, the stream waits for it. A FIFO without a reader takes
+ * lines until it is full (64 KiB); the first reader gets them. If the reader closes the
+ * pipe, the stream ends with an error; with on-error=continue it goes on, and a FIFO may get
+ * another reader.
  *
  * Several boxrecords of a process may share a pipe: their lines do not mix, and
  * add-stream-id=true tells them apart. Programs that share a pipe mix lines longer than
  * 4096 bytes (PIPE_BUF). Two boxrecords of a process cannot write to one file, and none can
  * replace a file that a boxreplay of the process reads.
- * Programs can share one with append=true, but each numbers its sessions by itself.
  *
- * A file that was moved away, as logrotate does, is created again within 100 ms, and one that was
- * emptied (copytruncate) is continued. With max-file-size or max-file-time, location
- * is a pattern such as boxes%05d.jsonl, and the next file begins at the limit.
+ * append=true continues a recording and the frame numbers of MOT text. Buffers outside of their
+ * segment are marked, and left out of MOT text.
  *
- * append=true continues a recording and the frame numbers of MOT text. Where times go
- * back (a seek, a looped source, a continued file), and in reverse playback, lines have
- * the number of their session, so that the file can be replayed; docs/recording.md
- * describes this. Buffers outside of their segment are marked, and left out of MOT text.
+ * Numbered files, limits of size and time, sockets, and dropping lines for a slow reader are
+ * `boxes ! queue leaky=downstream ! multifilesink`, `tcpserversink` and `fdsink`:
+ * docs/recording.md shows them.
  *
  * The pad boxes, on request, pushes the same lines as text, one buffer of
  * `text/x-raw, format=utf8` with the times of each frame. A frame without boxes is a GAP
@@ -61,8 +58,8 @@
  * #GstBoxRecord::frame-boxes.
  *
  * If the caps have the feature meta:GstAnalyticsBatchMeta (GStreamer 1.28), each buffer inside of
- * the batches has a line, in which `stream` is the number of its stream. Times, sessions, sizes
- * and missing frames are those of that stream. The pad boxes gives its text the times of the
+ * the batches has a line, in which `stream` is the number of its stream. Times, sizes and missing
+ * frames are those of that stream. The pad boxes gives its text the times of the
  * batch. MOT text cannot name streams, so format=mot refuses batches.
  *
  * Put it before videoconvert and videoscale, because those drop the confidences.
@@ -88,7 +85,6 @@
 #include "meta/boxmeta.h"
 #include "mottext.h"
 #include "properties.h"
-#include "recordlosses.h"
 #include "recordoutput.h"
 #include "recordpad.h"
 #include "recordsettings.h"
@@ -129,7 +125,7 @@ struct _GstBoxRecord
   gboolean batches; /* the buffers are batches */
   BatchMeta *batch; /* their streams, each with a RecordStream */
   GString *text;
-  RecordLosses losses;
+  gboolean warned_confidences, warned_labels; /* posted a warning about what text cannot hold */
 
   RecordCounts counts; /* of all streams; under the object lock */
 };
@@ -153,10 +149,40 @@ is_left_out (const GstBoxRecord *self)
   return self->settings.format == RECORD_FORMAT_MOT && self->frame.outside_segment;
 }
 
-/* Writes the current frame, of `stream`. With OUTPUT_FULL and OUTPUT_FAILED it has no line. */
+static gboolean
+has_label (const RecordedFrame *frame)
+{
+  for (guint i = 0; i < frame->boxes->len; i++)
+    if (g_array_index (frame->boxes, Box, i).label != 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Warns once of each kind of contents of the current frame that its text cannot hold, because
+ * later frames mostly lose the same. `omitted` is the number of confidences left out. */
+static void
+warn_of_losses (GstBoxRecord *self, guint omitted)
+{
+  const gboolean mot = self->settings.format == RECORD_FORMAT_MOT;
+
+  if (omitted > 0 && !self->warned_confidences) {
+    self->warned_confidences = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("Cannot write a confidence of frame %" G_GUINT64_FORMAT
+         " (%s); it is left out, here and in later frames",
+            self->frame.index, mot ? "NaN, infinite, or -1, which means none" : "NaN or infinite"),
+        (NULL));
+  }
+  if (mot && !self->warned_labels && has_label (&self->frame)) {
+    self->warned_labels = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("MOT text cannot hold labels; they are left out. format=jsonl keeps them"), (NULL));
+  }
+}
+
+/* Writes the current frame, of `stream`. With OUTPUT_FAILED it has no line. */
 static OutputResult
-write_frame (GstBoxRecord *self, RecordStream *stream, GstClockTime running_time,
-    RecordOnFull on_full, RecordOnError on_error)
+write_frame (GstBoxRecord *self, RecordStream *stream, RecordOnError on_error)
 {
   gboolean mot = self->settings.format == RECORD_FORMAT_MOT;
   OutputResult result;
@@ -170,11 +196,10 @@ write_frame (GstBoxRecord *self, RecordStream *stream, GstClockTime running_time
     omitted = mot_text_format (&self->frame, self->text);
   else
     omitted = jsonl_format (&self->frame, self->text);
-  record_losses_warn (&self->losses, GST_ELEMENT (self), self->settings.format, &self->frame,
-      omitted);
+  warn_of_losses (self, omitted);
   if (self->text->len == 0)
     return OUTPUT_OK;
-  result = record_output_write (self->output, self->text, running_time, on_full, on_error);
+  result = record_output_write (self->output, self->text, on_error);
   if (result == OUTPUT_OK)
     stream->missing = 0;
   else if (result != OUTPUT_FLUSHING && !self->frame.outside_segment)
@@ -186,7 +211,7 @@ write_frame (GstBoxRecord *self, RecordStream *stream, GstClockTime running_time
 static void
 count_frame (GstBoxRecord *self, RecordStream *stream, OutputResult result)
 {
-  RecordCounts counts = { .dropped = result == OUTPUT_FULL, .failed = result == OUTPUT_FAILED };
+  RecordCounts counts = { .failed = result == OUTPUT_FAILED };
 
   if (result == OUTPUT_OK && !is_left_out (self)) {
     counts.frames = 1;
@@ -230,24 +255,19 @@ static GstFlowReturn
 record_buffer (GstBoxRecord *self, RecordStream *stream, const GstSegment *segment,
     GstBuffer *buffer, BatchFrame *frame)
 {
-  GstClockTime running_time = GST_CLOCK_TIME_NONE;
   OutputResult result = OUTPUT_OK;
   RecordOnError on_error;
-  RecordOnFull on_full;
   gboolean emit;
 
   GST_OBJECT_LOCK (self);
   emit = self->settings.emit_signals;
-  on_full = self->settings.on_full;
   on_error = self->settings.on_error;
   GST_OBJECT_UNLOCK (self);
-  if (segment->format == GST_FORMAT_TIME)
-    running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
   record_stream_place (stream, segment, buffer, &self->frame);
   box_meta_read (buffer, stream->width, stream->height,
       BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_RECORDED, self->frame.boxes);
   if (self->output)
-    result = write_frame (self, stream, running_time, on_full, on_error);
+    result = write_frame (self, stream, on_error);
   if (result == OUTPUT_FLUSHING)
     return GST_FLOW_FLUSHING;
   count_frame (self, stream, result);
@@ -261,14 +281,10 @@ record_buffer (GstBoxRecord *self, RecordStream *stream, const GstSegment *segme
       frame ? *frame->batch : buffer, &self->settings.empty_lines);
 }
 
-/* The streams of batches continue the recording that was opened. */
 static gpointer
 new_stream (GstObject *element)
 {
-  RecordStream *stream = record_stream_new ();
-
-  stream->session = GST_BOX_RECORD (element)->stream->session;
-  return stream;
+  return record_stream_new ();
 }
 
 static void
@@ -382,8 +398,7 @@ open_recording (GstBoxRecord *self, gboolean has_other_output)
   record_stream_reset (self->stream);
   batch_meta_reset (self->batch);
   if (location && *location) {
-    output = record_output_open (GST_ELEMENT (self), &self->settings, &self->stream->session,
-        &self->stream->next_index);
+    output = record_output_open (GST_ELEMENT (self), &self->settings, &self->stream->next_index);
     if (output == NULL)
       return FALSE;
   } else if (!has_other_output) {
@@ -427,7 +442,7 @@ gst_box_record_start (GstBaseTransform *trans)
   }
   gst_base_transform_set_passthrough (trans, !self->settings.line_meta);
   self->batches = FALSE;
-  self->losses = (RecordLosses) { 0 };
+  self->warned_confidences = self->warned_labels = FALSE;
   return TRUE;
 }
 

@@ -34,24 +34,18 @@
  * the buffer's metadata, so meta=analytics does not keep region_id. A box without a confidence
  * gets 0. With ODs, a frame without boxes gets an empty #GstAnalyticsRelationMeta.
  *
- * match=timestamp finds the record of a buffer by stream time, match=index takes one record
- * after the other. By time, each buffer takes the nearest record that is not used yet, at most
+ * match=timestamp finds the record of a buffer by stream time: the nearest one, at most
  * #GstBoxReplay:tolerance away; 0 means half a frame: half of the buffer's duration, else of a
- * frame at the caps' frame rate, else of the distance to the previous buffer, else of 40 ms. A
- * buffer without a record is a frame without boxes. A buffer without a PTS takes the next
- * record. Records must be in order of time; those that boxrecord marked as in decoding order
- * are sorted, except in a pipe, a followed file or a looped file. Buffers may be in order of
- * presentation or, unless the recording is a pipe or looped, in decoding order, which takes
- * more time. After a seek, match=index needs a frame rate or durations to compute the index
- * of the frame. A buffer outside of its segment gets no boxes and takes no record.
+ * frame at the caps' frame rate, else of the distance to the previous buffer, else of 40 ms. Of
+ * several records with one time the last one written counts. match=index takes one record
+ * after the other. A buffer without a record is a frame without boxes. A buffer without a PTS
+ * takes the next record, and one outside of its segment takes none. After a seek, match=index
+ * needs a frame rate or durations to compute the index of the frame.
  *
- * A file may have several sessions, as docs/recording.md defines them: boxrecord begins
- * one where time goes back. By time, records are taken from one session at a time. A
- * stream that passes the end of a session goes on in the next one. A jump backward goes
- * to the next session that has the time, or else stays, or else goes to the first one
- * that has it; a jump forward stays if the session has the time. Sessions of the same
- * direction of playback are preferred. So a stream with the same seeks as the recorded
- * one gets the same boxes.
+ * A regular file is read through once, before its first record is needed, and 16 bytes a record
+ * are kept, so buffers may come in any order: after seeks, in reverse, in decoding order. A
+ * pipe, a followed file and the pad boxes are read forward, so their records have to be in
+ * order of time. A jump backward in a pipe is an error.
  *
  * For a detector that is slower than the video, #GstBoxReplay:hold attaches a record to the
  * buffers after it too, until the next record or until it is that old. Such buffers are counted
@@ -72,13 +66,8 @@
  * runs longer than its recording waits until a flush, a state change or boxes-timeout. If the
  * file is renamed or emptied meanwhile, the stream goes on in the new file or contents.
  *
- * A file is read in memory no larger than its longest line. An index of 32 bytes for every
- * 16 KiB makes seeks and reverse playback cheap. The first jump beyond what was read passes
- * once over the lines up to its target, or over all for a jump backward, without their
- * boxes. In a pipe, a jump backward is an error; a looped file is read from its start.
- *
  * At the end of the stream an element message `boxreplay` states the number of frames
- * that passed, records matched and unmatched, buffers that got a held record, boxes
+ * that passed, frames matched, records unmatched and superseded, frames with a held record, boxes
  * attached, lines skipped, boxes ignored and labels refused (`gst-launch-1.0 -m` shows it).
  *
  * ## Example launch line
@@ -146,7 +135,7 @@ update_counts (GstBoxReplay *self)
   GST_OBJECT_LOCK (self);
   self->stats.counts = *replay_search_counts (&self->search);
   if (self->reader)
-    self->stats.ignored = record_reader_ignored (self->reader);
+    self->stats.ignored = record_match_ignored (self->search.match);
   self->stats.labels_refused = self->labels.refused;
   GST_OBJECT_UNLOCK (self);
   replay_stats_warn (&self->stats, GST_ELEMENT (self), replay_search_source (&self->search),

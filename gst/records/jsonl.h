@@ -11,7 +11,7 @@
  *      "nms":{"state":"suppressed","suppressed-by":0}}]}
  *
  * timestamp       in ns of stream time, 0 .. 2^63-1; optional
- * session, reverse, decoding-order, outside-segment, dropped, stream, stream-id
+ * outside-segment, dropped, stream, stream-id
  *                 written only where a frame needs them; docs/recording.md
  * resolution      of the frame in pixels; optional
  * objects         required on a line without resolution; [] or missing: a frame without boxes
@@ -49,8 +49,9 @@ void jsonl_parser_free (JsonlParser *self);
 gboolean jsonl_parse (JsonlParser *self, const gchar *line, gsize length, RecordedFrame *frame,
     GError **error);
 
-/* Parses one line as jsonl_parse () does, except that it passes over the boxes without
- * checking them and leaves `frame` without boxes, which takes a tenth of the time. */
+/* Parses one line as jsonl_parse () does, except that it passes over the boxes without checking
+ * them and leaves `frame` without boxes, which takes a tenth of the time. If the members have the
+ * order in which boxrecord writes them, only those before the boxes are read, in a microsecond. */
 gboolean jsonl_parse_header (JsonlParser *self, const gchar *line, gsize length,
     RecordedFrame *frame, GError **error);
 

@@ -3,6 +3,7 @@
 #include "jsonl.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "jsonscan.h"
 
@@ -22,10 +23,7 @@ static const gchar *const group_paths[] = { "", "resolution.", "", "detection.",
 typedef enum
 {
   TIMESTAMP,
-  SESSION,
   DROPPED,
-  REVERSE,
-  DECODING_ORDER,
   OUTSIDE_SEGMENT,
   STREAM,
   STREAM_ID,
@@ -68,10 +66,7 @@ typedef enum
 
 static const JsonMember members[N_MEMBERS] = {
   [TIMESTAMP] = PLAIN ("timestamp", GROUP_LINE),
-  [SESSION] = PLAIN ("session", GROUP_LINE),
   [DROPPED] = PLAIN ("dropped", GROUP_LINE),
-  [REVERSE] = PLAIN ("reverse", GROUP_LINE),
-  [DECODING_ORDER] = PLAIN ("decoding-order", GROUP_LINE),
   [OUTSIDE_SEGMENT] = PLAIN ("outside-segment", GROUP_LINE),
   [STREAM] = PLAIN ("stream", GROUP_LINE),
   [STREAM_ID] = PLAIN ("stream-id", GROUP_LINE),
@@ -423,9 +418,7 @@ parse_sequence (const Source *from, RecordedFrame *frame)
   gboolean has;
 
   frame->stream = -1;
-  return get_count (from, SESSION, &frame->session) && get_count (from, DROPPED, &frame->dropped)
-      && get_boolean (from, REVERSE, &frame->reverse)
-      && get_boolean (from, DECODING_ORDER, &frame->decoding_order)
+  return get_count (from, DROPPED, &frame->dropped)
       && get_boolean (from, OUTSIDE_SEGMENT, &frame->outside_segment)
       && get_integer (from, STREAM, 0, G_MAXUINT32, &frame->stream, &has)
       && get_string (from, STREAM_ID, &stream_id);
@@ -490,11 +483,84 @@ parse_line (JsonlParser *self, const gchar *line, gsize length, JsonElementFunc 
   return check_suppressors (&from, frame);
 }
 
+/* --------------------------------------------------------------- headers of lines */
+
+/* Moves *at behind blanks and this text. Returns FALSE if the text is not there. */
+static gboolean
+take (const gchar **at, const gchar *end, const gchar *text)
+{
+  const gsize length = strlen (text);
+
+  while (*at < end && **at == ' ')
+    (*at)++;
+  if ((gsize) (end - *at) < length || memcmp (*at, text, length) != 0)
+    return FALSE;
+  *at += length;
+  return TRUE;
+}
+
+/* Reads an integer of up to 18 digits. */
+static gboolean
+take_integer (const gchar **at, const gchar *end, gint64 *number)
+{
+  gint digits = 0;
+
+  take (at, end, "");
+  for (*number = 0; *at < end && g_ascii_isdigit (**at) && digits < 19; (*at)++, digits++)
+    *number = *number * 10 + (**at - '0');
+  return digits > 0 && digits < 19 && ((*at)[-digits] != '0' || digits == 1);
+}
+
+/* Reads a member that is a count and the comma behind it. Leaves *number if the member is missing.
+ * */
+static gboolean
+take_count (const gchar **at, const gchar *end, const gchar *name, gint64 *number)
+{
+  return !take (at, end, name)
+      || (take (at, end, ":") && take_integer (at, end, number) && take (at, end, ","));
+}
+
+/* Reads the header of a line whose members have the order in which boxrecord writes them, without
+ * looking at the boxes, because simdjson would read all of the line. Returns FALSE if the line is
+ * of another form, which may be valid. */
+static gboolean
+read_ordered_header (const gchar *line, gsize length, RecordedFrame *frame)
+{
+  const gchar *at = line, *end = line + length;
+  gint64 timestamp = -1, dropped = 0, stream = -1, width = 0, height = 0;
+
+  while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
+    end--;
+  if (end - line < 2 || memcmp (end - 2, "]}", 2) != 0 || !take (&at, end, "{")
+      || !take_count (&at, end, "\"timestamp\"", &timestamp))
+    return FALSE;
+  frame->outside_segment = take (&at, end, "\"outside-segment\":true,");
+  if (!take_count (&at, end, "\"dropped\"", &dropped)
+      || !take_count (&at, end, "\"stream\"", &stream))
+    return FALSE;
+  if (take (&at, end, "\"resolution\"")
+      && !(take (&at, end, ":") && take (&at, end, "{")
+          && take_count (&at, end, "\"width\"", &width) && take (&at, end, "\"height\"")
+          && take (&at, end, ":") && take_integer (&at, end, &height) && take (&at, end, "}")
+          && take (&at, end, ",") && width > 0 && height > 0 && width <= G_MAXINT
+          && height <= G_MAXINT))
+    return FALSE;
+  frame->timestamp = timestamp >= 0 ? (guint64) timestamp : RECORDED_FRAME_NO_TIME;
+  frame->dropped = (guint64) dropped;
+  frame->stream = stream;
+  frame->width = (gint) width;
+  frame->height = (gint) height;
+  return take (&at, end, "\"objects\"") && take (&at, end, ":") && take (&at, end, "[")
+      && stream <= G_MAXUINT32;
+}
+
 gboolean
 jsonl_parse_header (JsonlParser *self, const gchar *line, gsize length, RecordedFrame *frame,
     GError **error)
 {
-  return parse_line (self, line, length, NULL, frame, error);
+  g_array_set_size (frame->boxes, 0);
+  return read_ordered_header (line, length, frame)
+      || parse_line (self, line, length, NULL, frame, error);
 }
 
 gboolean

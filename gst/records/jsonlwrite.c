@@ -122,14 +122,6 @@ format_box (const Box *box, gint width, gint height, GString *out)
 static void
 format_sequence (const RecordedFrame *frame, GString *out)
 {
-  if (frame->session > 0) {
-    member_int (out, "\"session\":", (gint64) frame->session);
-    g_string_append_c (out, ',');
-  }
-  if (frame->reverse)
-    g_string_append (out, "\"reverse\":true,");
-  if (frame->decoding_order)
-    g_string_append (out, "\"decoding-order\":true,");
   if (frame->outside_segment)
     g_string_append (out, "\"outside-segment\":true,");
   if (frame->dropped > 0) {

@@ -7,14 +7,15 @@
  */
 #include "linereader.h"
 
-#include "fileclaim.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "fileclaim.h"
+#include "fileerror.h"
 
 #define CHUNK 65536
 #define FOLLOW_INTERVAL (50 * GST_MSECOND)
@@ -40,9 +41,12 @@ struct _LineReader
   GstClockTime waited; /* ns without data; GST_CLOCK_TIME_NONE after `waiting` */
 
   gchar *buffer;
-  gsize size;          /* of buffer, less a byte for a NUL */
-  gsize start, end;    /* the text read and not returned yet */
-  gsize scanned;       /* no end of line is before this */
+  gsize size;       /* of buffer, less a byte for a NUL */
+  gsize start, end; /* the text read and not returned yet */
+  gsize scanned;    /* no end of line is before this */
+  gboolean is_cut;  /* a NUL stands behind the line returned last, at `cut` */
+  gsize cut;
+  gchar cut_off;       /* what was there before */
   guint64 base;        /* position of the start of the file; see line_reader_base () */
   guint64 end_offset;  /* position of `end` */
   guint64 line_offset; /* position of the line returned last */
@@ -51,12 +55,6 @@ struct _LineReader
   gboolean discarding; /* inside a line that is too long, and skipping its rest */
   guint64 number;
 };
-
-static void
-set_errno_error (GError **error, int number)
-{
-  g_set_error_literal (error, G_FILE_ERROR, g_file_error_from_errno (number), g_strerror (number));
-}
 
 LineReader *
 line_reader_new (const gchar *location, gsize max_line, GError **error)
@@ -71,13 +69,13 @@ line_reader_new (const gchar *location, gsize max_line, GError **error)
   else
     fd = g_open (location, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
   if (fd < 0 || fstat (fd, &st) < 0) {
-    set_errno_error (error, errno);
+    file_error_set (error, errno);
     if (fd >= 0)
       close (fd);
     return NULL;
   }
   if (S_ISDIR (st.st_mode)) {
-    set_errno_error (error, EISDIR);
+    file_error_set (error, EISDIR);
     close (fd);
     return NULL;
   }
@@ -224,7 +222,7 @@ wait_for_data (LineReader *self, GError **error)
     } else if (errno == EBUSY) {
       return LINE_READER_FLUSHING;
     } else if (errno != EINTR && errno != EAGAIN) {
-      set_errno_error (error, errno);
+      file_error_set (error, errno);
       return LINE_READER_FAILED;
     }
   }
@@ -262,7 +260,7 @@ open_again (LineReader *self, GError **error)
   if (fd < 0 && errno == ENOENT)
     return LINE_READER_LINE;
   if (fd < 0)
-    set_errno_error (error, errno);
+    file_error_set (error, errno);
   else if (self->claim)
     claim = file_claim_take (fd, FILE_CLAIM_READ, file_claim_owner (self->claim), error);
   if (fd < 0 || (self->claim && claim == NULL)) {
@@ -319,7 +317,7 @@ fill (LineReader *self, GError **error)
     got = read (self->fd, self->buffer + self->end, CHUNK);
   } while (got < 0 && (errno == EINTR || errno == EAGAIN));
   if (got < 0) {
-    set_errno_error (error, errno);
+    file_error_set (error, errno);
     return LINE_READER_FAILED;
   }
   self->end += got;
@@ -349,8 +347,21 @@ take_line (LineReader *self, gsize past_end, gchar **line, gsize *length)
     *line += 3;
     *length -= 3;
   }
-  (*line)[*length] = '\0';
+  self->is_cut = TRUE;
+  self->cut = (gsize) (*line - self->buffer) + *length;
+  self->cut_off = self->buffer[self->cut];
+  self->buffer[self->cut] = '\0';
   return LINE_READER_LINE;
+}
+
+/* Restores the text behind the line returned last, because line_reader_seek () may go back to it.
+ * */
+static void
+restore_cut (LineReader *self)
+{
+  if (self->is_cut)
+    self->buffer[self->cut] = self->cut_off;
+  self->is_cut = FALSE;
 }
 
 void
@@ -369,6 +380,7 @@ LineReaderResult
 line_reader_next (LineReader *self, gchar **line, gsize *length, GError **error)
 {
   self->late = FALSE;
+  restore_cut (self);
   for (;;) {
     gchar *end_of_line = NULL;
     LineReaderResult result;
@@ -388,6 +400,7 @@ line_reader_next (LineReader *self, gchar **line, gsize *length, GError **error)
       return take_line (self, self->scanned + (end_of_line != NULL), line, length);
     } else if (self->end - self->start > self->max_line) {
       /* refuse the line before its end, because that may never come */
+      self->line_offset = self->end_offset - (self->end - self->start);
       self->discarding = TRUE;
       self->number++;
       return LINE_READER_TOO_LONG;
@@ -423,22 +436,48 @@ line_reader_can_rewind (LineReader *self)
   return self->seekable;
 }
 
+guint64
+line_reader_position (LineReader *self)
+{
+  return self->end_offset - (self->end - self->start);
+}
+
 gboolean
 line_reader_seek (LineReader *self, guint64 offset, guint64 number, GError **error)
 {
-  if (!self->seekable) {
-    set_errno_error (error, ESPIPE);
-    return FALSE;
+  const guint64 buffered = self->end_offset - self->end; /* position of the start of the buffer */
+
+  if (!self->seekable)
+    return file_error_set (error, ESPIPE);
+  restore_cut (self);
+  if (offset >= buffered && offset <= self->end_offset) {
+    self->start = self->scanned = (gsize) (offset - buffered);
+  } else if (lseek (self->fd, (off_t) (offset - self->base), SEEK_SET) < 0) {
+    return file_error_set (error, errno);
+  } else {
+    self->start = self->end = self->scanned = 0;
+    self->end_offset = offset;
   }
-  if (lseek (self->fd, (off_t) (offset - self->base), SEEK_SET) < 0) {
-    set_errno_error (error, errno);
-    return FALSE;
-  }
-  self->start = self->end = self->scanned = 0;
   self->eof = self->discarding = FALSE;
-  self->end_offset = offset;
   self->number = number - 1;
   return TRUE;
+}
+
+guint64
+line_reader_number_at (LineReader *self, guint64 offset)
+{
+  guint64 number = 1, at = self->base;
+  gchar *block = g_malloc (CHUNK);
+  gssize got = 1;
+
+  while (at < offset && got > 0) {
+    got = pread (self->fd, block, MIN (CHUNK, offset - at), (off_t) (at - self->base));
+    for (gssize i = 0; i < got; i++)
+      number += block[i] == '\n';
+    at += (guint64) MAX (got, 0);
+  }
+  g_free (block);
+  return number;
 }
 
 guint64

@@ -30,7 +30,7 @@ LineReader *line_reader_new (const gchar *location, gsize max_line, GError **err
 void line_reader_free (LineReader *self);
 
 /* Reads the next line. `line` has no end of line, is NUL-terminated, has `length`
- * bytes, NULs included, may be written to, and is valid until the next call. */
+ * bytes, NULs included, and is valid until the next call. */
 LineReaderResult line_reader_next (LineReader *self, gchar **line, gsize *length, GError **error);
 
 /* Returns the number in its file, from 1, of the line that the last call returned or refused; 0
@@ -63,8 +63,8 @@ gboolean line_reader_is_late (LineReader *self);
  * file ends there. */
 gboolean line_reader_is_unfinished (LineReader *self);
 
-/* Returns the position, in bytes, of the line that the last call returned. Positions go on from
- * one followed file to the next one. */
+/* Returns the position, in bytes, of the line that the last call returned or refused. Positions go
+ * on from one followed file to the next one. */
 guint64 line_reader_offset (LineReader *self);
 
 /* Returns the position of the start of the open file: 0 for the first one. Nothing before it can
@@ -74,10 +74,16 @@ guint64 line_reader_base (LineReader *self);
 /* Returns whether line_reader_seek () is possible: TRUE for a regular file or block device. */
 gboolean line_reader_can_rewind (LineReader *self);
 
+/* Returns the position behind the last line. */
+guint64 line_reader_position (LineReader *self);
+
 /* Goes to the line that begins at `offset`, which is not before line_reader_base (), and has this
- * number, from 1. Returns FALSE
- * and a G_FILE_ERROR if that fails. */
+ * number, from 1. Nothing is read again if the line is in the buffer. Returns FALSE and a
+ * G_FILE_ERROR if that fails. */
 gboolean line_reader_seek (LineReader *self, guint64 offset, guint64 number, GError **error);
+
+/* Returns the number of the line that begins at `offset`, from 1. Reads the file up to there. */
+guint64 line_reader_number_at (LineReader *self, guint64 offset);
 
 /* Reads to the end of the file and returns the number of lines that are not blank and
  * do not contain the text `except`. Returns 0 without reading if the file cannot be

@@ -1,28 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * recordappend: prepares a file for appending. It reads the last frame, after which
- * sessions and frame numbers continue, and makes the file end with a complete line.
- */
+/* recordappend: makes the end of a recording ready for further lines. */
 #pragma once
 
-#include "recordreader.h"
+#include "recordedframe.h"
 
 G_BEGIN_DECLS
 
-typedef struct
-{
-  gboolean empty;     /* the file has no frame, or does not exist */
-  guint64 removed;    /* bytes of an unfinished line that were removed */
-  RecordedFrame last; /* the last frame; its boxes must not be used */
-} RecordAppend;
-
-/* Prepares a regular file; other kinds of files count as empty. An unfinished last
- * line gets its end of line if it is a valid record, and is removed otherwise.
- * Returns FALSE, and leaves the file as it was, after a G_FILE_ERROR or if its last
- * line is not a record (RECORD_ERROR). Free with
- * record_append_clear () in either case. */
-gboolean record_append_prepare (RecordAppend *self, const gchar *location, RecordFormat format,
-    GError **error);
-void record_append_clear (RecordAppend *self);
+/* Makes the file end with a complete line. If its last line has no end, that is added to a complete
+ * record, and half a record is removed: *removed is its length in bytes, or 0. Sets *next_index to
+ * one more than the index of the last frame of MOT text, or to 0. Returns FALSE and an error if the
+ * file cannot be read or changed, or does not end with a line of the format. */
+gboolean record_append_prepare (const gchar *path, RecordFormat format, guint64 *next_index,
+    guint64 *removed, GError **error);
 
 G_END_DECLS

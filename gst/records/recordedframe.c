@@ -27,10 +27,10 @@ recorded_frame_reset (RecordedFrame *frame)
   frame->index = 0;
   frame->line = frame->offset = 0;
   frame->width = frame->height = 0;
-  frame->session = frame->dropped = 0;
+  frame->dropped = 0;
   frame->stream = -1;
   frame->stream_id = NULL;
-  frame->reverse = frame->decoding_order = frame->outside_segment = FALSE;
+  frame->outside_segment = FALSE;
   g_array_set_size (frame->boxes, 0);
 }
 

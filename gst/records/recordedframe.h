@@ -23,6 +23,14 @@ typedef enum
   RECORD_ERROR_UNUSABLE,  /* the whole file cannot be used */
 } RecordError;
 
+/* The formats of recordings, values of the properties `format`. */
+typedef enum
+{
+  RECORD_FORMAT_AUTO = 0, /* reading only: detected by the first line */
+  RECORD_FORMAT_JSONL = 1,
+  RECORD_FORMAT_MOT = 2,
+} RecordFormat;
+
 #define RECORDED_FRAME_NO_TIME G_MAXUINT64
 
 typedef struct
@@ -32,12 +40,9 @@ typedef struct
   guint64 line;             /* the line where it begins, from 1 */
   guint64 offset;           /* position of that line in the file, in bytes */
   gint width, height;       /* size of the frame that the boxes describe; 0: unknown */
-  guint64 session;          /* number of the session, from 0: times go in one direction */
   guint64 dropped;          /* number of frames missing directly before this one */
   gint64 stream;            /* number of its stream in the batches; -1: not of a batch */
   const gchar *stream_id;   /* written if not NULL; not read, and not owned */
-  gboolean reverse;         /* times descend in this session */
-  gboolean decoding_order;  /* frames of this session may not be in order of time */
   gboolean outside_segment; /* a frame that is not shown; it takes no part in matching */
   LabelTable *labels;       /* for a frame that is read; NULL: no limit; not owned */
   /* Array of Box. x1 .. y2 of a box that was read from a file are pixels of that

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * recordmatch: finds the record for each buffer of a stream, by time or by index. It
- * reads the file on, one record ahead and any records without a time in between, and
- * uses each record at most once. Only record_match_jump () brings discarded records
- * back.
+ * recordmatch: finds the record of each frame of a stream, by one rule: a frame takes the record
+ * nearest to its stream time, at most a tolerance away; of several records with one time the last
+ * one written counts. Records of a file without times are found by their index.
  *
- * By time, it matches within one session of the file at a time. It goes on to the next
- * session where the stream has passed the end of one, and to the session that fits
- * best where the stream jumps.
+ * A regular file is read through once, before the first record is needed, and an index of 16 bytes
+ * a record is kept. Frames may then come in any order: after seeks, in reverse, in decoding order.
+ * A pipe and a followed file are read forward, one record ahead of the frame, which waits for it; a
+ * record in them that is not after the one before counts as unmatched.
  */
 #pragma once
 
-#include "recordqueue.h"
+#include "recordreader.h"
 
 G_BEGIN_DECLS
 
@@ -25,10 +25,27 @@ typedef enum
   RECORD_MATCH_INDEX = 2,
 } RecordMatchBy;
 
+typedef enum
+{
+  RECORD_MATCH_FOUND,
+  RECORD_MATCH_NONE, /* no record matches this frame */
+  RECORD_MATCH_FLUSHING,
+  RECORD_MATCH_FAILED,
+} RecordMatchResult;
+
+typedef struct
+{
+  guint64 matched;    /* frames that got a record of their own */
+  guint64 held;       /* frames that got a record of an earlier time */
+  guint64 unmatched;  /* records not used, except those that a seek skips */
+  guint64 superseded; /* records of a time that a later line has too */
+  guint64 skipped;    /* malformed lines */
+} RecordMatchCounts;
+
 /* Makes a matcher, which owns `reader`. With skip_errors, malformed lines are
  * counted and the message about the first one is kept; without, a malformed line
- * makes the functions below return RECORD_MATCH_FAILED. With loop, the file begins
- * again at its end, one frame duration later. */
+ * makes the functions below return RECORD_MATCH_FAILED when the stream reaches it. With loop, the
+ * file begins again at its end, one frame duration later. */
 RecordMatch *record_match_new (RecordReader *reader, RecordMatchBy by, gboolean skip_errors,
     gboolean loop);
 void record_match_free (RecordMatch *self);
@@ -38,11 +55,11 @@ void record_match_free (RecordMatch *self);
 void record_match_set_deadline (RecordMatch *self, gint64 deadline);
 
 /* Sets `by` to RECORD_MATCH_TIMESTAMP or RECORD_MATCH_INDEX, reading the first
- * record if that decides it; to RECORD_MATCH_AUTO if there are no records yet.
+ * record or the index if that decides it; to RECORD_MATCH_AUTO if there are no records yet.
  * Returns RECORD_MATCH_FOUND, _FLUSHING or _FAILED. */
 RecordMatchResult record_match_by (RecordMatch *self, RecordMatchBy *by, GError **error);
 
-/* What a buffer needs, all in ns. */
+/* What a frame needs, all in ns. */
 typedef struct
 {
   guint64 time;           /* stream time */
@@ -64,24 +81,31 @@ RecordMatchResult record_match_at_time (RecordMatch *self, const RecordSearch *s
 RecordMatchResult record_match_at_index (RecordMatch *self, guint64 index, RecordedFrame **frame,
     GError **error);
 
-/* Returns the next record, for a buffer without a time. */
+/* Returns the record behind the one that was found last, for a buffer without a time. */
 RecordMatchResult record_match_take_next (RecordMatch *self, RecordedFrame **frame, GError **error);
 
 /* Counts the record found last as skipped instead of matched, because it cannot be
  * used for this reason. */
 void record_match_skip_found (RecordMatch *self, const gchar *reason);
 
-/* Goes to where the records for `jump` are; the counts are kept, and records that the
- * next call discards are not counted as unmatched. A looped file is read again from its
- * start for a jump backward. Returns RECORD_MATCH_FOUND, _FLUSHING or _FAILED; a jump
- * backward fails with G_FILE_ERROR_SPIPE if the file is a pipe. */
-RecordMatchResult record_match_jump (RecordMatch *self, const RecordJump *jump, GError **error);
+/* Returns the number of the line of the record found last. */
+guint64 record_match_line (RecordMatch *self);
 
-/* Counts the remaining records of the file as unmatched, unless it is looped or was
- * played in reverse. Afterwards only record_match_jump () gives records again. */
+/* Says that the stream has jumped, with `back` to a time at or before an earlier one; `reverse`: it
+ * is played in reverse. The counts are kept, and the records between are not counted as unmatched.
+ * A followed file is read from its start after a jump backward. Returns RECORD_MATCH_FOUND, or
+ * RECORD_MATCH_FAILED with G_FILE_ERROR_SPIPE after a jump backward in a pipe. */
+RecordMatchResult record_match_jump (RecordMatch *self, gboolean back, gboolean reverse,
+    GError **error);
+
+/* Handles the end of the stream: counts the remaining records of the file as unmatched, unless it
+ * is looped or played in reverse. */
 void record_match_finish (RecordMatch *self);
 
 const RecordMatchCounts *record_match_counts (RecordMatch *self);
+
+/* Returns the number of boxes of MOT ground truth that are left out because their flag is 0. */
+guint64 record_match_ignored (RecordMatch *self);
 
 /* Returns the message about the first line that was skipped, with its line number;
  * NULL if none was skipped. */

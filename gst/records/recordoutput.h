@@ -1,41 +1,55 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * recordoutput: the file or pipe of a boxrecord: opens it, continues it, writes lines
- * as on-full and on-error say, and posts the messages about it.
+ * recordoutput: the file, FIFO or standard output that boxrecord writes lines to. A line is
+ * written whole or not at all:
+ *
+ * - A regular file has complete lines only. If the disk is full, it is truncated behind the last
+ *   complete line, and the line counts as failed.
+ * - A line is written to a pipe only if the pipe has room for all of it. Otherwise the stream waits
+ *   for the reader; a flush or a state change ends the wait, and the line is not written. A line
+ *   longer than the pipe is begun in an empty pipe; its rest precedes the next line.
+ * - If the reader closes the pipe, lines fail, and no SIGPIPE is raised. A FIFO may get another
+ *   reader, which begins with a whole line.
+ *
+ * Used by the streaming thread, except where a function says otherwise.
  */
 #pragma once
 
-#include <gst/gst.h>
-
-#include "outputresult.h"
-#include "recordsession.h"
 #include "recordsettings.h"
 
 G_BEGIN_DECLS
 
 typedef struct _RecordOutput RecordOutput;
 
-/* Opens the location of the settings, which must stay unchanged until it is closed,
- * except on_full and on_error. With append, sets `session` and the index of the next
- * frame to continue the file; otherwise initializes them. Returns NULL after an error
- * message of the element. */
-RecordOutput *record_output_open (GstElement *element, const RecordSettings *settings,
-    RecordSession *session, guint64 *next_index);
+typedef enum
+{
+  OUTPUT_OK,
+  OUTPUT_FLUSHING, /* interrupted; nothing of the line was written */
+  OUTPUT_FAILED,   /* nothing of the line counts as written; a message says why */
+} OutputResult;
 
-/* Writes the collected lines, closes the output and frees it. If that fails, posts an
- * error, or with RECORD_ON_ERROR_CONTINUE a warning. */
+/* Opens the location of the settings, without waiting; "-" is standard output. Sets *next_index to
+ * the index of the next frame: one more than that of the last frame of MOT text which is
+ * continued. Without `append`, a file is emptied by the first line or the end of the stream,
+ * because an element that fails to start must not destroy it. Returns NULL after an error message,
+ * also if another element of the process writes to the file or reads what would be lost.
+ * `element` and `settings` are not owned. */
+RecordOutput *record_output_open (GstElement *element, const RecordSettings *settings,
+    guint64 *next_index);
+
+/* Writes what is left and closes the output; NULL is ignored. Posts an error, or with
+ * RECORD_ON_ERROR_CONTINUE a warning, if that fails. */
 void record_output_close (RecordOutput *self, RecordOnError on_error);
 
-/* Writes the text of a frame; running_time is that of the frame. Returns OUTPUT_FULL if
- * on_full says that it is dropped. Before it returns OUTPUT_FAILED, posts an error or,
- * once in the life of the output, with RECORD_ON_ERROR_CONTINUE a warning. */
-OutputResult record_output_write (RecordOutput *self, const GString *text,
-    GstClockTime running_time, RecordOnFull on_full, RecordOnError on_error);
+/* Writes the text of a frame, one or more lines. Before it returns OUTPUT_FAILED, it posts an error
+ * or, once in the life of the output, with RECORD_ON_ERROR_CONTINUE a warning. */
+OutputResult record_output_write (RecordOutput *self, const GString *text, RecordOnError on_error);
 
-/* Writes the collected lines. Posts messages like record_output_write (). */
+/* Handles the end of the stream: writes what was collected. Posts messages as record_output_write
+ * () does. */
 void record_output_flush (RecordOutput *self, RecordOnError on_error);
 
-/* With TRUE, interrupts a waiting record_output_write () and makes later calls return
+/* With TRUE, interrupts a wait for the reader of a pipe and makes later writes return
  * OUTPUT_FLUSHING, until it is called with FALSE. Any thread may call it. */
 void record_output_set_flushing (RecordOutput *self, gboolean flushing);
 

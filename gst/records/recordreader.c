@@ -22,13 +22,12 @@ struct _RecordReader
   guint64 base_index; /* index of the first record of that file */
 
   /* of MOT text */
-  RecordedFrame mot;    /* the incomplete frame */
-  gboolean mot_open;    /* `mot` holds a frame */
-  guint64 mot_frames;   /* number of the incomplete frame, from 1; 0 before the first */
-  guint columns;        /* number of columns in the first line; 0: not read yet */
-  guint64 last_line;    /* line number of the last valid line */
-  guint64 ignored;      /* boxes with flag 0 */
-  guint64 pass_ignored; /* those read since the file was opened or rewound */
+  RecordedFrame mot;  /* the incomplete frame */
+  gboolean mot_open;  /* `mot` holds a frame */
+  guint64 mot_frames; /* number of the incomplete frame, from 1; 0 before the first */
+  guint columns;      /* number of columns in the first line; 0: not read yet */
+  guint64 last_line;  /* line number of the last valid line */
+  guint64 ignored;    /* boxes with flag 0 */
 };
 
 RecordReader *
@@ -191,12 +190,10 @@ next_mot (RecordReader *self, gchar *text, gsize length, RecordedFrame *frame, g
     self->mot_open = TRUE;
   }
   self->last_line = line_reader_number (self->reader);
-  if (line.ignored) {
+  if (line.ignored)
     self->ignored++;
-    self->pass_ignored++;
-  } else {
+  else
     g_array_append_val (self->mot.boxes, line.box);
-  }
   return RECORD_READER_FRAME;
 }
 
@@ -319,12 +316,6 @@ record_reader_ignored (RecordReader *self)
   return self->ignored;
 }
 
-void
-record_reader_skip_passes (RecordReader *self, guint64 passes)
-{
-  self->ignored += passes * self->pass_ignored;
-}
-
 gboolean
 record_reader_can_rewind (RecordReader *self)
 {
@@ -348,13 +339,30 @@ record_reader_seek (RecordReader *self, guint64 offset, guint64 line, guint64 in
   return TRUE;
 }
 
+guint64
+record_reader_offset (RecordReader *self)
+{
+  return line_reader_offset (self->reader);
+}
+
+guint64
+record_reader_position (RecordReader *self)
+{
+  return line_reader_position (self->reader);
+}
+
+guint64
+record_reader_line_at (RecordReader *self, guint64 offset)
+{
+  return line_reader_number_at (self->reader, offset);
+}
+
 gboolean
 record_reader_rewind (RecordReader *self, GError **error)
 {
   if (!record_reader_seek (self, 0, 1, 0, error))
     return FALSE;
   self->format = self->requested_format;
-  self->pass_ignored = 0;
   self->columns = 0;
   return TRUE;
 }

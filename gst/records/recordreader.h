@@ -13,14 +13,6 @@ G_BEGIN_DECLS
 
 typedef struct _RecordReader RecordReader;
 
-/* The values of the property `format`. */
-typedef enum
-{
-  RECORD_FORMAT_AUTO = 0, /* reading only: detected by the first line */
-  RECORD_FORMAT_JSONL = 1,
-  RECORD_FORMAT_MOT = 2,
-} RecordFormat;
-
 typedef enum
 {
   RECORD_READER_FRAME,
@@ -61,10 +53,6 @@ guint64 record_reader_frames (RecordReader *self);
 /* Returns the number of boxes of MOT ground truth left out because their flag is 0. */
 guint64 record_reader_ignored (RecordReader *self);
 
-/* Counts these boxes again for `passes` more passes over the file, of which one was
- * read to its end. */
-void record_reader_skip_passes (RecordReader *self, guint64 passes);
-
 /* With TRUE, record_reader_next () waits for more lines at the end of the file, as
  * line_reader_set_follow () describes it. */
 void record_reader_set_follow (RecordReader *self, gboolean follow);
@@ -96,6 +84,11 @@ gboolean record_reader_rewind (RecordReader *self, GError **error);
 gboolean record_reader_seek (RecordReader *self, guint64 offset, guint64 line, guint64 index,
     GError **error);
 guint64 record_reader_count_rest (RecordReader *self);
+
+/* Do the same as line_reader_offset (), line_reader_position () and line_reader_number_at (). */
+guint64 record_reader_offset (RecordReader *self);
+guint64 record_reader_position (RecordReader *self);
+guint64 record_reader_line_at (RecordReader *self, guint64 offset);
 void record_reader_set_flushing (RecordReader *self, gboolean flushing);
 
 G_END_DECLS

@@ -12,28 +12,21 @@
 DEFINE_ENUM_TYPE (record_format_get_type, "GstBoxRecordFormat",
     { RECORD_FORMAT_JSONL, "JSON Lines, one object for each frame", "jsonl" },
     { RECORD_FORMAT_MOT, "MOT challenge text, one line for each box", "mot" })
-DEFINE_ENUM_TYPE (record_on_full_get_type, "GstBoxRecordOnFull",
-    { RECORD_ON_FULL_BLOCK, "Wait for the reader; warn after one second", "block" },
-    { RECORD_ON_FULL_DROP, "Drop the line and count it", "drop" })
 DEFINE_ENUM_TYPE (record_on_error_get_type, "GstBoxRecordOnError",
     { RECORD_ON_ERROR_FAIL, "Stop with an error", "fail" },
     { RECORD_ON_ERROR_CONTINUE, "Drop the line and count it; warn at the first one", "continue" })
 DEFINE_ENUM_TYPE (record_flush_get_type, "GstBoxRecordFlush",
-    { FILE_FLUSH_LINE, "Write each line at once; other programs can read it", "line" },
-    { FILE_FLUSH_BUFFER, "Write lines when 64 KiB are collected, and at EOS", "buffer" },
-    { FILE_FLUSH_DISK, "Write each line onto the disk; it survives a power failure", "disk" })
+    { RECORD_FLUSH_LINE, "Write each line at once; other programs can read it", "line" },
+    { RECORD_FLUSH_BUFFER, "Write lines when 64 KiB are collected, and at EOS", "buffer" },
+    { RECORD_FLUSH_DISK, "Write each line onto the disk; it survives a power failure", "disk" })
 
 #define DEFAULT_LOCATION NULL
 #define DEFAULT_FORMAT RECORD_FORMAT_JSONL
 #define DEFAULT_APPEND FALSE
 #define DEFAULT_EMIT_SIGNALS FALSE
 #define DEFAULT_EMPTY_LINES FALSE
-#define DEFAULT_ON_FULL RECORD_ON_FULL_BLOCK
 #define DEFAULT_ON_ERROR RECORD_ON_ERROR_FAIL
-#define DEFAULT_FLUSH FILE_FLUSH_LINE
-#define DEFAULT_MAX_FILE_SIZE 0
-#define DEFAULT_MAX_FILE_TIME 0
-#define DEFAULT_MAX_FILES 0
+#define DEFAULT_FLUSH RECORD_FLUSH_LINE
 #define DEFAULT_ADD_STREAM_ID FALSE
 #define DEFAULT_LINE_META FALSE
 
@@ -43,12 +36,8 @@ static const gsize fields[] = {
   [RECORD_PROP_APPEND] = G_STRUCT_OFFSET (RecordSettings, append),
   [RECORD_PROP_EMIT_SIGNALS] = G_STRUCT_OFFSET (RecordSettings, emit_signals),
   [RECORD_PROP_EMPTY_LINES] = G_STRUCT_OFFSET (RecordSettings, empty_lines),
-  [RECORD_PROP_ON_FULL] = G_STRUCT_OFFSET (RecordSettings, on_full),
   [RECORD_PROP_ON_ERROR] = G_STRUCT_OFFSET (RecordSettings, on_error),
   [RECORD_PROP_FLUSH] = G_STRUCT_OFFSET (RecordSettings, flush),
-  [RECORD_PROP_MAX_FILE_SIZE] = G_STRUCT_OFFSET (RecordSettings, max_file_size),
-  [RECORD_PROP_MAX_FILE_TIME] = G_STRUCT_OFFSET (RecordSettings, max_file_time),
-  [RECORD_PROP_MAX_FILES] = G_STRUCT_OFFSET (RecordSettings, max_files),
   [RECORD_PROP_ADD_STREAM_ID] = G_STRUCT_OFFSET (RecordSettings, add_stream_id),
   [RECORD_PROP_LINE_META] = G_STRUCT_OFFSET (RecordSettings, line_meta),
 };
@@ -64,18 +53,18 @@ install_recording (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, RECORD_PROP_LOCATION,
       g_param_spec_string ("location", "Location",
-          "The recording: a file, a FIFO, or - for standard output (with gst-launch-1.0 -q). With "
-          "max-file-size or max-file-time a pattern with one %d, such as boxes%05d.jsonl",
+          "The recording: a file, a FIFO, or - for standard output (with gst-launch-1.0 -q). "
+          "Numbered files, sockets and slow readers: other sinks behind the pad boxes",
           DEFAULT_LOCATION, ready));
   g_object_class_install_property (object_class, RECORD_PROP_FORMAT,
       g_param_spec_enum ("format", "Format",
           "Format of the recording. jsonl keeps everything; mot "
-          "cannot hold labels, region ids, states, angles, times and sessions",
+          "cannot hold labels, region ids, states, angles and times",
           record_format_get_type (), DEFAULT_FORMAT, ready));
   g_object_class_install_property (object_class, RECORD_PROP_APPEND,
       g_param_spec_boolean ("append", "Append",
-          "Continue an existing file, or the last numbered one. Otherwise the first line, or the "
-          "end of the stream, empties it",
+          "Continue an existing file after its last complete line. Otherwise the first line, or "
+          "the end of the stream, empties it",
           DEFAULT_APPEND, ready));
   g_object_class_install_property (object_class, RECORD_PROP_EMIT_SIGNALS,
       g_param_spec_boolean ("emit-signals", "Emit signals",
@@ -110,12 +99,6 @@ install_recording (GObjectClass *object_class)
 static void
 install_output (GObjectClass *object_class)
 {
-  g_object_class_install_property (object_class, RECORD_PROP_ON_FULL,
-      g_param_spec_enum ("on-full", "On full",
-          "What to do with a line if the reader of a pipe is slow and the pipe is full. block "
-          "stalls the stream, with a warning after 1 s; drop counts the frame in stats and writes "
-          "the number of dropped frames to the next line",
-          record_on_full_get_type (), DEFAULT_ON_FULL, playing));
   g_object_class_install_property (object_class, RECORD_PROP_ON_ERROR,
       g_param_spec_enum ("on-error", "On error",
           "What to do if a line cannot be written, for example because the disk is full or the "
@@ -127,20 +110,6 @@ install_output (GObjectClass *object_class)
       g_param_spec_enum ("flush", "Flush",
           "When the lines of a regular file are written. Lines for a pipe are written at once",
           record_flush_get_type (), DEFAULT_FLUSH, ready));
-  g_object_class_install_property (object_class, RECORD_PROP_MAX_FILE_SIZE,
-      g_param_spec_uint64 ("max-file-size", "Max file size",
-          "Begin the next numbered file before a file is larger than this, in bytes; a single line "
-          "may be larger. 0 = no limit",
-          0, G_MAXUINT64, DEFAULT_MAX_FILE_SIZE, ready));
-  g_object_class_install_property (object_class, RECORD_PROP_MAX_FILE_TIME,
-      g_param_spec_uint64 ("max-file-time", "Max file time",
-          "Begin the next numbered file when the first frame of a file is this old, in ns of "
-          "running time. 0 = no limit",
-          0, G_MAXUINT64, DEFAULT_MAX_FILE_TIME, ready));
-  g_object_class_install_property (object_class, RECORD_PROP_MAX_FILES,
-      g_param_spec_uint ("max-files", "Max files",
-          "Largest number of numbered files to keep; the oldest is removed. 0 = keep all", 0,
-          G_MAXUINT, DEFAULT_MAX_FILES, ready));
 }
 
 void
@@ -149,7 +118,6 @@ record_settings_install (GObjectClass *object_class)
   install_recording (object_class);
   install_output (object_class);
   gst_type_mark_as_plugin_api (record_format_get_type (), 0);
-  gst_type_mark_as_plugin_api (record_on_full_get_type (), 0);
   gst_type_mark_as_plugin_api (record_on_error_get_type (), 0);
   gst_type_mark_as_plugin_api (record_flush_get_type (), 0);
 }
@@ -163,12 +131,8 @@ record_settings_init (RecordSettings *settings)
     .append = DEFAULT_APPEND,
     .emit_signals = DEFAULT_EMIT_SIGNALS,
     .empty_lines = DEFAULT_EMPTY_LINES,
-    .on_full = DEFAULT_ON_FULL,
     .on_error = DEFAULT_ON_ERROR,
     .flush = DEFAULT_FLUSH,
-    .max_file_size = DEFAULT_MAX_FILE_SIZE,
-    .max_file_time = DEFAULT_MAX_FILE_TIME,
-    .max_files = DEFAULT_MAX_FILES,
     .add_stream_id = DEFAULT_ADD_STREAM_ID,
     .line_meta = DEFAULT_LINE_META,
   };
@@ -184,7 +148,7 @@ gboolean
 record_settings_may_change (guint id)
 {
   return id == RECORD_PROP_EMIT_SIGNALS || id == RECORD_PROP_EMPTY_LINES
-      || id == RECORD_PROP_ON_FULL || id == RECORD_PROP_ON_ERROR;
+      || id == RECORD_PROP_ON_ERROR;
 }
 
 void

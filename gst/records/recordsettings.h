@@ -5,16 +5,19 @@
  */
 #pragma once
 
-#include "fileoutput.h"
-#include "recordreader.h"
+#include <gst/gst.h>
+
+#include "recordedframe.h"
 
 G_BEGIN_DECLS
 
+/* When the lines of a regular file are written. */
 typedef enum
 {
-  RECORD_ON_FULL_BLOCK = 0,
-  RECORD_ON_FULL_DROP = 1,
-} RecordOnFull;
+  RECORD_FLUSH_LINE = 0,   /* each line at once, so that other programs can read it */
+  RECORD_FLUSH_BUFFER = 1, /* when 64 KiB are collected, and at the end */
+  RECORD_FLUSH_DISK = 2,   /* each line onto the disk, so that it survives a power failure */
+} RecordFlush;
 
 typedef enum
 {
@@ -30,12 +33,8 @@ typedef enum
   RECORD_PROP_APPEND,
   RECORD_PROP_EMIT_SIGNALS,
   RECORD_PROP_EMPTY_LINES,
-  RECORD_PROP_ON_FULL,
   RECORD_PROP_ON_ERROR,
   RECORD_PROP_FLUSH,
-  RECORD_PROP_MAX_FILE_SIZE,
-  RECORD_PROP_MAX_FILE_TIME,
-  RECORD_PROP_MAX_FILES,
   RECORD_PROP_ADD_STREAM_ID,
   RECORD_PROP_LINE_META,
   RECORD_PROP_LAST = RECORD_PROP_LINE_META,
@@ -49,12 +48,8 @@ typedef struct
   gboolean append;
   gboolean emit_signals;
   gboolean empty_lines;
-  RecordOnFull on_full;
   RecordOnError on_error;
-  FileFlush flush;
-  guint64 max_file_size;
-  guint64 max_file_time;
-  guint max_files;
+  RecordFlush flush;
   gboolean add_stream_id;
   gboolean line_meta;
 } RecordSettings;

@@ -6,13 +6,14 @@
 
 #include "recordstream.h"
 
+#include "streamposition.h"
+
 RecordStream *
 record_stream_new (void)
 {
   RecordStream *self = g_new0 (RecordStream, 1);
 
   self->number = -1;
-  record_session_init (&self->session);
   return self;
 }
 
@@ -30,7 +31,6 @@ record_stream_reset (RecordStream *self)
 {
   g_free (self->id);
   *self = (RecordStream) { .number = self->number };
-  record_session_init (&self->session);
 }
 
 void
@@ -43,7 +43,6 @@ record_stream_event (RecordStream *self, GstEvent *event, gboolean add_id)
     g_free (self->id);
     self->id = add_id ? g_strdup (id) : NULL;
   }
-  record_session_event (&self->session, event);
 }
 
 void
@@ -51,7 +50,8 @@ record_stream_place (RecordStream *self, const GstSegment *segment, GstBuffer *b
     RecordedFrame *frame)
 {
   recorded_frame_reset (frame);
-  record_session_place (&self->session, segment, buffer, frame);
+  frame->timestamp = stream_position_time (segment, buffer);
+  frame->outside_segment = stream_position_is_outside (segment, buffer);
   frame->stream = self->number;
   frame->stream_id = self->id;
   frame->width = self->width;
@@ -68,7 +68,6 @@ record_counts_add (RecordCounts *self, const RecordCounts *more)
   self->frames += more->frames;
   self->boxes += more->boxes;
   self->bytes += more->bytes;
-  self->dropped += more->dropped;
   self->failed += more->failed;
 }
 
@@ -76,8 +75,8 @@ static GstStructure *
 to_structure (const gchar *name, const RecordCounts *counts)
 {
   return gst_structure_new (name, "frames", G_TYPE_UINT64, counts->frames, "boxes", G_TYPE_UINT64,
-      counts->boxes, "bytes", G_TYPE_UINT64, counts->bytes, "dropped", G_TYPE_UINT64,
-      counts->dropped, "failed", G_TYPE_UINT64, counts->failed, NULL);
+      counts->boxes, "bytes", G_TYPE_UINT64, counts->bytes, "failed", G_TYPE_UINT64, counts->failed,
+      NULL);
 }
 
 static void
@@ -106,9 +105,8 @@ GParamSpec *
 record_counts_spec (void)
 {
   return g_param_spec_boxed ("stats", "Statistics",
-      "Totals since READY, all guint64: frames, "
-      "boxes and bytes (written), dropped (frames that a full pipe did not take), failed (frames "
-      "that could not be written). For each stream of batches a structure stream-INDEX with the "
-      "same fields",
+      "Totals since READY, all guint64: frames, boxes and bytes (written), failed (frames that "
+      "could not be written). For each stream of batches a structure stream-INDEX with the same "
+      "fields",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 }

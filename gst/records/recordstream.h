@@ -8,7 +8,7 @@
 #include <gst/gst.h>
 
 #include "meta/batchmeta.h"
-#include "recordsession.h"
+#include "recordedframe.h"
 
 G_BEGIN_DECLS
 
@@ -16,13 +16,11 @@ G_BEGIN_DECLS
 typedef struct
 {
   guint64 frames, boxes, bytes; /* written */
-  guint64 dropped;              /* frames that a full pipe did not take */
   guint64 failed;               /* frames that could not be written */
 } RecordCounts;
 
 typedef struct
 {
-  RecordSession session;
   gint width, height; /* of the frames; 0: unknown */
   gint64 number;      /* of the stream in the batches; -1: not of a batch */
   gchar *id;          /* NULL: not written */
@@ -31,14 +29,14 @@ typedef struct
   RecordCounts counts;
 } RecordStream;
 
-/* Returns a new stream that is not of a batch, in session 0. */
+/* Returns a new stream that is not of a batch. */
 RecordStream *record_stream_new (void);
 void record_stream_free (gpointer stream);
 
-/* Begins anew, in session 0, with the same number. */
+/* Begins anew, with the same number. */
 void record_stream_reset (RecordStream *self);
 
-/* Handles an event of the stream but CAPS. Takes the id of the stream if `add_id`. */
+/* Takes the id of the stream from STREAM_START if `add_id`; ignores all other events. */
 void record_stream_event (RecordStream *self, GstEvent *event, gboolean add_id);
 
 /* Resets `frame`, and writes all of it but the boxes: those of `buffer`, the next one. */

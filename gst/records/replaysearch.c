@@ -117,14 +117,6 @@ follow_jump (ReplaySearch *self, const GstSegment *segment, const StreamPosition
 {
   RecordMatchResult result;
   GError *error = NULL;
-  RecordJump jump = {
-    .time = step->time,
-    .index = self->position.index,
-    .slack = get_tolerance (self, step),
-    .back = step->rewound,
-    .next = step->next_in_reverse,
-    .reverse = segment->rate < 0,
-  };
 
   if (step->index_unknown) {
     GST_ELEMENT_ERROR (self->element, STREAM, FAILED,
@@ -134,7 +126,7 @@ follow_jump (ReplaySearch *self, const GstSegment *segment, const StreamPosition
     return GST_FLOW_ERROR;
   }
   GST_LOG_OBJECT (self->element, "jump to %" GST_TIME_FORMAT, GST_TIME_ARGS (step->time));
-  result = record_match_jump (self->match, &jump, &error);
+  result = record_match_jump (self->match, step->rewound, segment->rate < 0, &error);
   if (result != RECORD_MATCH_FAILED)
     return flow_of (self, result, NULL);
   replay_open_seek_failed (self->element, self->settings->location, error);
@@ -226,7 +218,7 @@ fit_record (ReplaySearch *self)
   if (self->frame == NULL
       || recorded_frame_fit (self->frame, self->position.width, self->position.height, &error))
     return GST_FLOW_OK;
-  line = self->frame->line;
+  line = takes_text (self) ? 0 : record_match_line (self->match);
   self->frame = NULL;
   if (takes_text (self))
     replay_text_prefix_error (&self->text, &error);

@@ -81,16 +81,17 @@ replay_settings_install (GObjectClass *object_class)
 
   g_object_class_install_property (object_class, REPLAY_PROP_LOCATION,
       g_param_spec_string ("location", "Location",
-          "The recording: a file, a FIFO, or - for standard input. It is read line by "
-          "line; memory holds the longest line, and for seeks 32 bytes for every 16 KiB read",
+          "The recording: a file, a FIFO, or - for standard input. Memory holds the longest line "
+          "and, of a file, 16 bytes for each record",
           DEFAULT_LOCATION, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_FORMAT,
       g_param_spec_enum ("format", "Format", "Format of the recording", replay_format_get_type (),
           DEFAULT_FORMAT, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_MATCH,
       g_param_spec_enum ("match", "Match",
-          "How the record of a buffer is found. Each record is used once; a buffer without a "
-          "record gets no boxes; a buffer without a PTS takes the next record",
+          "How the record of a buffer is found. Of several with one time the last one written "
+          "counts; a buffer without a record gets no boxes; a buffer without a PTS takes the "
+          "next record",
           replay_match_get_type (), DEFAULT_MATCH, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_TOLERANCE,
       g_param_spec_uint64 ("tolerance", "Tolerance",
@@ -117,8 +118,8 @@ replay_settings_install (GObjectClass *object_class)
           "At the end of the recording, begin again, one frame later", DEFAULT_LOOP, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_ON_ERROR,
       g_param_spec_enum ("on-error", "On error",
-          "What to do with a line that is malformed, too long or not in order of time",
-          replay_on_error_get_type (), DEFAULT_ON_ERROR, ready));
+          "What to do with a line that is malformed or too long", replay_on_error_get_type (),
+          DEFAULT_ON_ERROR, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_MAX_LINE,
       g_param_spec_uint ("max-line", "Max line",
           "Longest line to accept, in bytes. It limits the memory used", 1, G_MAXINT,

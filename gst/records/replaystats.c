@@ -5,11 +5,12 @@ GParamSpec *
 replay_stats_spec (void)
 {
   return g_param_spec_boxed ("stats", "Statistics",
-      "Totals since READY, all guint64: frames (buffers passed), matched and unmatched "
-      "(records used, and not used), held (buffers that got an earlier record), boxes "
-      "(attached), skipped (malformed lines), ignored (MOT ground truth with flag 0), "
-      "labels-refused (boxes whose label max-labels left out). Posted as element message "
-      "\"boxreplay\" at the end of the stream",
+      "Totals since READY, all guint64: frames (buffers passed), matched (buffers that got a "
+      "record of their own), held (buffers that got an earlier record), unmatched (records not "
+      "used), superseded (records whose time a later line has too), boxes (attached), skipped "
+      "(malformed lines), ignored (MOT ground truth with flag 0), labels-refused (boxes whose "
+      "label max-labels left out). Posted as element message \"boxreplay\" at the end of the "
+      "stream",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 }
 
@@ -18,9 +19,10 @@ replay_stats_structure (const ReplayStats *self)
 {
   return gst_structure_new ("boxreplay", "frames", G_TYPE_UINT64, self->frames, "matched",
       G_TYPE_UINT64, self->counts.matched, "held", G_TYPE_UINT64, self->counts.held, "unmatched",
-      G_TYPE_UINT64, self->counts.unmatched, "boxes", G_TYPE_UINT64, self->boxes, "skipped",
-      G_TYPE_UINT64, self->counts.skipped, "ignored", G_TYPE_UINT64, self->ignored,
-      "labels-refused", G_TYPE_UINT64, self->labels_refused, NULL);
+      G_TYPE_UINT64, self->counts.unmatched, "superseded", G_TYPE_UINT64, self->counts.superseded,
+      "boxes", G_TYPE_UINT64, self->boxes, "skipped", G_TYPE_UINT64, self->counts.skipped,
+      "ignored", G_TYPE_UINT64, self->ignored, "labels-refused", G_TYPE_UINT64,
+      self->labels_refused, NULL);
 }
 
 void

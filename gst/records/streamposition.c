@@ -111,8 +111,6 @@ stream_position_step (StreamPosition *self, const GstSegment *segment, GstBuffer
   forward = had_time && step.time > self->last_time + 2 * step.duration;
   step.jumped = self->flushed || self->ended || (self->new_segment && (backward || forward))
       || (segment->rate < 0 && (backward || !had_time));
-  step.next_in_reverse = segment->rate < 0 && backward && !self->flushed && !self->ended
-      && !self->new_segment;
   if (step.jumped) {
     step.rewound = backward || self->ended;
     step.index_unknown = by_index && step.duration == 0;

@@ -29,9 +29,8 @@ typedef struct
   GstClockTime duration; /* of the buffer, else of one frame at the frame rate, else the
                                  * gap; 0: unknown */
   gboolean jumped;
-  gboolean rewound;         /* jumped to a position at or before an earlier buffer */
-  gboolean next_in_reverse; /* jumped, but only to the next buffer of reverse playback */
-  gboolean index_unknown;   /* jumped, and the index cannot be computed */
+  gboolean rewound;       /* jumped to a position at or before an earlier buffer */
+  gboolean index_unknown; /* jumped, and the index cannot be computed */
 } StreamPositionStep;
 
 /* Resets the position to before the first buffer. */

@@ -5,9 +5,9 @@
 Each line is a message of quality of service 1: the broker acknowledges it, and a line that was
 not acknowledged before the connection broke is sent again, so it may arrive twice. Lines wait
 while the broker is away, up to --queue of them. Then the program stops reading, and boxrecord
-waits or drops frames by its property on-full; with --drop the program reads on and drops new
-lines. The last line on standard error counts the lines that were sent, acknowledged, dropped and
-lost. The exit status is 1 if a line was dropped or lost.
+waits; with --drop the program reads on and drops new lines. The last line on standard error
+counts the lines that were sent, acknowledged, dropped and lost. The exit status is 1 if a line
+was dropped or lost.
 """
 import argparse
 import collections

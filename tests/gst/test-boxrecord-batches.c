@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxrecord on batches: the lines of each stream, with its own times, sessions and counts. */
+/* boxrecord on batches: the lines of each stream, with its own times and counts. */
 #include "batches.h"
 #include "gstrunner.h"
 #include "textfiles.h"
@@ -74,11 +74,11 @@ test_lines (void)
   g_free (path);
 }
 
-/* Where the time of one stream goes back, a session of that stream begins. */
+/* The times of a stream are those of its own segments. */
 static void
-test_sessions (void)
+test_segments (void)
 {
-  gchar *path = text_file_path ("sessions.jsonl");
+  gchar *path = text_file_path ("segments.jsonl");
   GstHarness *h = recorder (path, "");
   GstSegment segment;
 
@@ -99,7 +99,7 @@ test_sessions (void)
   assert_lines (path,
       "{\"timestamp\":0,\"stream\":0" A "{\"timestamp\":0,\"stream\":1" B
       "{\"timestamp\":1000000000,\"stream\":0" A "{\"timestamp\":1000000000,\"stream\":1" B
-      "{\"timestamp\":0,\"session\":1,\"stream\":0" A "{\"timestamp\":2000000000,\"stream\":1" B);
+      "{\"timestamp\":0,\"stream\":0" A "{\"timestamp\":2000000000,\"stream\":1" B);
   gst_harness_teardown (h);
   g_free (path);
 }
@@ -137,8 +137,8 @@ test_append (void)
   assert_lines (path,
       "{\"timestamp\":0,\"stream\":0,\"objects\":[]}\n"
       "{\"timestamp\":0,\"stream\":1,\"objects\":[]}\n"
-      "{\"timestamp\":0,\"session\":1,\"stream\":0,\"objects\":[]}\n"
-      "{\"timestamp\":0,\"session\":1,\"stream\":1,\"objects\":[]}\n");
+      "{\"timestamp\":0,\"stream\":0,\"objects\":[]}\n"
+      "{\"timestamp\":0,\"stream\":1,\"objects\":[]}\n");
   g_free (path);
 }
 
@@ -255,7 +255,7 @@ test_data (void)
 }
 
 static const TestCase cases[] = { { "/batches/boxrecord/lines", test_lines },
-  { "/batches/boxrecord/sessions", test_sessions },
+  { "/batches/boxrecord/segments", test_segments },
   { "/batches/boxrecord/bare-stream", test_bare_stream },
   { "/batches/boxrecord/append", test_append }, { "/batches/boxrecord/line-meta", test_line_meta },
   { "/batches/boxrecord/signal", test_signal }, { "/batches/boxrecord/pad", test_pad },

@@ -151,46 +151,6 @@ GST_START_TEST (a_stalled_stream_warns_and_goes_on)
 
 GST_END_TEST;
 
-/* With on-full=drop the stream never waits. Lines and dropped frames add up. */
-GST_START_TEST (dropped_lines_are_counted_and_marked)
-{
-  static const guint sizes[] = { 1, BIG };
-  guint i;
-
-  for (i = 0; i < G_N_ELEMENTS (sizes); i++) {
-    gchar *path = new_fifo ("drop"), *marker;
-    int fd = open (path, O_RDONLY | O_NONBLOCK);
-    GstHarness *h = recorder_new (NULL, path, "on-full=drop");
-    GString *text = g_string_new (NULL);
-    guint frame, lines;
-    guint64 dropped;
-
-    for (frame = 0; frame < 2000; frame++)
-      fail_unless_equals_int (recorder_push (h, frame, sizes[i]), GST_FLOW_OK);
-    dropped = recorder_stat (h, "dropped");
-    fail_unless (dropped > 0);
-    fail_unless_equals_uint64 (recorder_stat (h, "frames") + dropped, 2000);
-    drain (fd, text);
-    lines = recorder_lines (text->str);
-    fail_unless_equals_uint64 (lines, recorder_stat (h, "frames"));
-    g_string_truncate (text, 0);
-    recorder_push_range (h, frame, frame + 2);
-    drain (fd, text);
-    marker = g_strdup_printf (",\"dropped\":%" G_GUINT64_FORMAT ",", dropped);
-    fail_unless (strstr (text->str, marker) != NULL, "%s", text->str);
-    /* only the first of the two lines has it */
-    fail_unless (strstr (strchr (text->str, '\n'), "dropped") == NULL, "%s", text->str);
-    gst_harness_teardown (h);
-    g_string_free (text, TRUE);
-    g_free (marker);
-    close (fd);
-    fail_unless (unlink (path) == 0);
-    g_free (path);
-  }
-}
-
-GST_END_TEST;
-
 /* A flush and a state change end waiting for the reader, and leave whole lines only. */
 GST_START_TEST (a_flush_leaves_whole_lines)
 {
@@ -345,8 +305,8 @@ GST_END_TEST;
 
 static const CheckCase cases[] = { CHECK_CASE (a_fifo_without_a_reader_does_not_block_preroll),
   CHECK_CASE (a_late_reader_gets_all_lines), CHECK_CASE (a_stalled_stream_warns_and_goes_on),
-  CHECK_CASE (dropped_lines_are_counted_and_marked), CHECK_CASE (a_flush_leaves_whole_lines),
-  CHECK_CASE (two_recorders_share_a_pipe), CHECK_CASE (a_line_longer_than_the_pipe_passes),
-  CHECK_CASE (a_line_fills_an_empty_pipe), CHECK_CASE (a_reader_may_come_back), { NULL } };
+  CHECK_CASE (a_flush_leaves_whole_lines), CHECK_CASE (two_recorders_share_a_pipe),
+  CHECK_CASE (a_line_longer_than_the_pipe_passes), CHECK_CASE (a_line_fills_an_empty_pipe),
+  CHECK_CASE (a_reader_may_come_back), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -50,7 +50,7 @@ GST_START_TEST (loop_skips_whole_passes)
     replay_close (&r);
   }
 
-  /* by index after a seek, which counts malformed lines but no unmatched records */
+  /* by index after a seek, which counts no unmatched records; lines are counted once */
   replay_open (&r,
       "{\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\nx\n"
       "{\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n",
@@ -60,11 +60,11 @@ GST_START_TEST (loop_skips_whole_passes)
   replay_segment (&r, LATE, LATE);
   for (i = LATE / FRAME; i < LATE / FRAME + 4; i++)
     fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 3 == 1 ? -1 : (gint) (i % 3) + 1);
-  fail_unless_equals_uint64 (replay_stat (&r, "skipped"), (i - 2) / 3 + 1);
+  fail_unless_equals_uint64 (replay_stat (&r, "skipped"), 1);
   fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
   replay_close (&r);
 
-  /* ground truth: the boxes that were ignored are counted in each pass */
+  /* ground truth: the boxes that were ignored are counted once */
   replay_open (&r, "1,1,2,3,4,5,0,1,1\n3,1,3,3,4,5,1,1,1\n", "loop=true");
   fail_unless_equals_int (replay_x_at (&r, 0), -1);
   replay_flush (&r);
@@ -72,7 +72,7 @@ GST_START_TEST (loop_skips_whole_passes)
   for (i = LATE / FRAME; i % 3 != 2; i++)
     replay_x_at (&r, i * FRAME);
   fail_unless_equals_int (replay_x_at (&r, i * FRAME), 2);
-  fail_unless_equals_uint64 (replay_stat (&r, "ignored"), i / 3 + 1);
+  fail_unless_equals_uint64 (replay_stat (&r, "ignored"), 1);
   replay_close (&r);
 }
 

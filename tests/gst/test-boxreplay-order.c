@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxreplay: recordings of streams with seeks, reverse playback and several runs. */
+/* boxreplay: recordings of streams with seeks, reverse playback, several runs and reordered frames.
+ * Of several records with one time the last one written counts. */
 #include <string.h>
 
 #include "checkrunner.h"
@@ -77,26 +78,47 @@ open_path (Replay *r, const gchar *path, const gchar *properties)
   g_free (contents);
 }
 
-/* Recorded and replayed with the same seeks, every buffer gets its own boxes. */
+/* Returns x of the record written last for a frame; -1: none. */
+static gint
+last_written (const Part *parts, guint count, guint frame)
+{
+  gint x = 0, last = -1;
+
+  for (guint i = 0; i < count; i++)
+    for (guint k = 0; k < part_length (&parts[i]); k++) {
+      x++;
+      if (part_frame (&parts[i], k) == frame)
+        last = x;
+    }
+  return last;
+}
+
+/* Replayed with the same seeks, every frame gets the boxes that were recorded last for it. */
 GST_START_TEST (the_same_seeks_give_the_same_boxes)
 {
   static const Part parts[] = { { 0, 9 }, { 4, 8 }, { 20, 29 }, { 2, 6 }, { 9, 0 }, { 9, 3 },
     { 3, 12 }, { 0, 40 } };
   static const gchar *const by[] = { "match=timestamp", "match=auto" };
+  const guint count = G_N_ELEMENTS (parts) - 1; /* without the last, which has all frames */
   guint i, k, n, x = 0;
   gchar *path = text_file_path ("parts.jsonl");
   Replay r;
 
-  record_parts (path, "", parts, G_N_ELEMENTS (parts), &x);
+  record_parts (path, "", parts, count, &x);
   for (n = 0; n < G_N_ELEMENTS (by); n++) {
     open_path (&r, path, by[n]);
-    for (i = 0, x = 0; i < G_N_ELEMENTS (parts); i++) {
+    for (i = 0; i < G_N_ELEMENTS (parts); i++) {
       begin_part (r.h, &parts[i]);
-      for (k = 0; k < part_length (&parts[i]); k++)
-        fail_unless_equals_int (replay_x_at (&r, part_frame (&parts[i], k) * FRAME), ++x);
+      for (k = 0; k < part_length (&parts[i]); k++) {
+        const guint frame = part_frame (&parts[i], k);
+
+        fail_unless_equals_int (replay_x_at (&r, frame * FRAME),
+            last_written (parts, count, frame));
+      }
     }
     fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
-    fail_unless_equals_uint64 (replay_stat (&r, "matched"), x);
+    fail_unless_equals_uint64 (replay_stat (&r, "matched"), x + 23);
+    fail_unless_equals_uint64 (replay_stat (&r, "superseded"), x - 23);
     fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
     fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) == NULL);
     replay_close (&r);
@@ -106,7 +128,7 @@ GST_START_TEST (the_same_seeks_give_the_same_boxes)
 
 GST_END_TEST;
 
-/* What append=true recorded twice is replayed by time and by index. */
+/* What append=true recorded twice is replayed by time, with the later boxes, and by index. */
 GST_START_TEST (appended_recordings_are_replayed)
 {
   static const Part part = { 0, 9 };
@@ -116,20 +138,15 @@ GST_START_TEST (appended_recordings_are_replayed)
 
   for (round = 0; round < 2; round++)
     record_parts (path, "append=true", &part, 1, &x);
-  /* a stream of 20 frames: the second session has no later times */
   open_path (&r, path, "");
-  for (i = 0; i < 20; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i < 10 ? (gint) i + 1 : -1);
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 10);
-  fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR) == NULL);
-  replay_close (&r);
-  /* two streams, one after the other */
-  open_path (&r, path, "");
-  for (i = 0; i < 20; i++) {
-    if (i == 10)
-      replay_segment (&r, 0, 0);
-    fail_unless_equals_int (replay_x_at (&r, i % 10 * FRAME), i + 1);
+  for (round = 0; round < 2; round++) {
+    for (i = 0; i < 12; i++)
+      fail_unless_equals_int (replay_x_at (&r, i * FRAME), i < 10 ? (gint) i + 11 : -1);
+    replay_segment (&r, 0, 0);
   }
+  fail_unless_equals_uint64 (replay_stat (&r, "superseded"), 10);
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+  fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR) == NULL);
   replay_close (&r);
   open_path (&r, path, "match=index");
   for (i = 0; i < 20; i++)
@@ -140,26 +157,7 @@ GST_START_TEST (appended_recordings_are_replayed)
 
 GST_END_TEST;
 
-/* A stream without seeks gets the boxes of the next session where one ends. */
-GST_START_TEST (a_straight_stream_passes_sessions)
-{
-  static const Part parts[] = { { 0, 9 }, { 5, 14 } };
-  gchar *path = text_file_path ("straight.jsonl");
-  guint i, x = 0;
-  Replay r;
-
-  record_parts (path, "", parts, 2, &x);
-  open_path (&r, path, "");
-  for (i = 0; i < 15; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i < 10 ? i + 1 : i + 6);
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 5);
-  replay_close (&r);
-  g_free (path);
-}
-
-GST_END_TEST;
-
-/* A session recorded in reverse serves a stream that plays forward, and vice versa. */
+/* A recording in reverse serves a stream that plays forward, and vice versa. */
 GST_START_TEST (direction_need_not_be_the_recorded_one)
 {
   static const Part parts[] = { { 9, 0 }, { 0, 9 } };
@@ -182,42 +180,37 @@ GST_START_TEST (direction_need_not_be_the_recorded_one)
 
 GST_END_TEST;
 
-/* A part of a recording may begin in any session. */
-GST_START_TEST (the_first_session_may_have_any_number)
+/* A loop repeats each time of the recording once. */
+GST_START_TEST (a_loop_repeats_the_last_boxes)
 {
-  static const gchar text[] =
-      "{\"timestamp\":0,\"session\":5,\"objects\":[{\"x\":1,\"y\":0,"
-      "\"w\":4,\"h\":4}]}\n{\"timestamp\":100000000,\"session\":5,\"objects\":[{\"x\":2,"
-      "\"y\":0,\"w\":4,\"h\":4}]}\n";
-  guint loop;
-  Replay r;
-
-  for (loop = 0; loop < 2; loop++) {
-    replay_open (&r, text, loop ? "loop=true" : "");
-    fail_unless_equals_int (replay_x_at (&r, 0), 1);
-    fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
-    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), loop ? 1 : -1);
-    replay_close (&r);
-  }
-}
-
-GST_END_TEST;
-
-GST_START_TEST (a_loop_needs_one_session)
-{
-  static const Part parts[] = { { 0, 1 }, { 0, 1 } };
+  static const Part parts[] = { { 0, 2 }, { 0, 1 } };
   gchar *path = text_file_path ("loop.jsonl");
-  guint x = 0;
+  guint i, x = 0;
   Replay r;
 
   record_parts (path, "", parts, 2, &x);
   open_path (&r, path, "loop=true");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (2 * FRAME)), GST_FLOW_ERROR);
-  replay_must_say (&r, GST_MESSAGE_ERROR, ":3: another session begins, but loop=true needs");
+  for (i = 0; i < 9; i++)
+    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 3 == 2 ? 3 : (gint) (i % 3) + 4);
   replay_close (&r);
   g_free (path);
+}
+
+GST_END_TEST;
+
+/* Members of recordings by older versions are passed over. */
+GST_START_TEST (older_members_are_passed_over)
+{
+  static const gchar text[] =
+      "{\"timestamp\":0,\"session\":5,\"reverse\":true,\"objects\":[{\"x\":1,\"y\":0,"
+      "\"w\":4,\"h\":4}]}\n{\"timestamp\":100000000,\"session\":5,\"decoding-order\":true,"
+      "\"objects\":[{\"x\":2,\"y\":0,\"w\":4,\"h\":4}]}\n";
+  Replay r;
+
+  replay_open (&r, text, "");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  replay_close (&r);
 }
 
 GST_END_TEST;
@@ -240,60 +233,48 @@ GST_START_TEST (decoding_order_finds_every_record)
 
 GST_END_TEST;
 
-/* Returns records in this order, marked as in decoding order from the second on, the i-th frame
- * with x = i % 12 + 1. Free it. */
+/* Returns records in this order, the i-th frame with x = i % 12 + 1. Free it. */
 static gchar *
-records_in_decoding_order (const guint *order, guint count, const gchar *more)
+records_in_order (const guint *order, guint count)
 {
   GString *text = g_string_new (NULL);
 
   for (guint i = 0; i < count; i++)
     g_string_append_printf (text,
-        "{\"timestamp\":%" G_GUINT64_FORMAT ",%s%s\"objects\":[{"
-        "\"x\":%u,\"y\":0,\"w\":4,\"h\":4}]}\n",
-        order[i] * FRAME, more, i > 0 ? "\"decoding-order\":true," : "", order[i] % 12 + 1);
+        "{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,\"y\":0,\"w\":4,\"h\":4}]}\n",
+        order[i] * FRAME, order[i] % 12 + 1);
   return g_string_free (text, FALSE);
 }
 
-/* A file in decoding order gives each buffer its record, in any order of buffers, and so does a
- * second session of it. */
+/* A file in any order gives each buffer its record, in any order of buffers. */
 GST_START_TEST (a_file_in_decoding_order_is_sorted)
 {
   static const guint order[] = { 0, 4, 2, 1, 3, 8, 6, 5, 7, 9 };
   const guint count = G_N_ELEMENTS (order);
-  gchar *once = records_in_decoding_order (order, count, "");
-  gchar *again = records_in_decoding_order (order, count, "\"session\":1,");
-  gchar *text = g_strconcat (once, again, NULL);
+  gchar *text = records_in_order (order, count);
   Replay r;
 
   for (guint way = 0; way < 3; way++) {
     replay_open (&r, text, way < 2 ? "" : "match=index");
-    for (guint round = 0; round < 2; round++) {
-      for (guint i = 0; i < count; i++) {
-        guint frame = way == 1 ? i : order[i];
+    for (guint i = 0; i < count; i++) {
+      guint frame = way == 1 ? i : order[i];
 
-        fail_unless_equals_int (replay_x_at (&r, frame * FRAME), frame + 1);
-      }
-      if (way < 2 && round == 0)
-        replay_segment (&r, 0, 0);
+      fail_unless_equals_int (replay_x_at (&r, frame * FRAME), frame + 1);
     }
-    fail_unless_equals_uint64 (replay_stat (&r, "matched"), 2 * count);
+    fail_unless_equals_uint64 (replay_stat (&r, "matched"), count);
     fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
     fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
     replay_close (&r);
   }
   g_free (text);
-  g_free (again);
-  g_free (once);
 }
 
 GST_END_TEST;
 
-/* EOS counts the records that were read for sorting. */
 GST_START_TEST (sorted_records_are_counted_at_the_end)
 {
   static const guint order[] = { 0, 4, 2, 1, 3, 8, 6, 5, 7, 9 };
-  gchar *text = records_in_decoding_order (order, G_N_ELEMENTS (order), "");
+  gchar *text = records_in_order (order, G_N_ELEMENTS (order));
   Replay r;
 
   replay_open (&r, text, "");
@@ -307,31 +288,57 @@ GST_START_TEST (sorted_records_are_counted_at_the_end)
 
 GST_END_TEST;
 
-/* Frames are reordered by 16 at most; a file that is not marked is in order of time. */
-GST_START_TEST (disorder_is_an_error)
+/* 2,000 records in random order, each time twice, found in random order. */
+GST_START_TEST (random_order_finds_every_record)
 {
-  guint far[20] = { 100 };
-  static const gchar bare[] = "{\"timestamp\":400000000,\"objects\":[]}\n"
-                              "{\"timestamp\":0,\"objects\":[]}\n";
-  gchar *text;
+  enum
+  {
+    COUNT = 1000
+  };
+  GString *text = g_string_new (NULL);
+  GRand *rand = g_rand_new_with_seed (5);
+  guint last[COUNT] = { 0 };
   Replay r;
 
-  replay_open (&r, bare, "");
-  fail_unless_equals_int (replay_x_at (&r, 4 * FRAME), -1);
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (5 * FRAME)), GST_FLOW_ERROR);
-  replay_must_say (&r, GST_MESSAGE_ERROR, ":2: timestamp 0 is before 400000000 of line 1");
-  replay_close (&r);
+  for (guint i = 0; i < 2 * COUNT; i++) {
+    guint frame = (guint) g_rand_int_range (rand, 0, COUNT);
 
-  for (guint i = 1; i < G_N_ELEMENTS (far); i++)
-    far[i] = i == 19 ? 50 : 100 + i;
-  text = records_in_decoding_order (far, G_N_ELEMENTS (far), "");
-  replay_open (&r, text, "");
-  fail_unless_equals_int (replay_x_at (&r, 100 * FRAME), 5);
-  fail_unless_equals_int (replay_x_at (&r, 102 * FRAME), 7);
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (103 * FRAME)), GST_FLOW_ERROR);
-  replay_must_say (&r, GST_MESSAGE_ERROR, ":20: timestamp 5000000000 is before");
+    last[frame] = i + 1;
+    g_string_append_printf (text,
+        "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":9000,\"height\":9000},"
+        "\"objects\":[{\"x\":%u,\"y\":0,\"w\":4,\"h\":4}]}\n",
+        frame * FRAME, i + 1);
+  }
+  replay_open (&r, text->str, "");
+  gst_harness_set_src_caps_str (r.h, "application/x-anything,width=9000,height=9000");
+  for (guint i = 0; i < 2 * COUNT; i++) {
+    guint frame = (guint) g_rand_int_range (rand, 0, COUNT);
+
+    fail_unless_equals_int (replay_x_at (&r, frame * FRAME), last[frame] ? (gint) last[frame] : -1);
+  }
   replay_close (&r);
-  g_free (text);
+  g_rand_free (rand);
+  g_string_free (text, TRUE);
+}
+
+GST_END_TEST;
+
+/* Two frames near one record both take it; a frame between two takes the nearer one. */
+GST_START_TEST (a_record_serves_every_near_frame)
+{
+  static const gdouble times[] = { 0, 2, 4 };
+  Replay r;
+
+  replay_open_records (&r, times, 3, "tolerance=100000000");
+  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  fail_unless_equals_int (replay_x_at (&r, FRAME), 1); /* the earlier of two at one distance */
+  fail_unless_equals_int (replay_x_at (&r, 1.25 * FRAME), 2);
+  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 2);
+  fail_unless_equals_int (replay_x_at (&r, 3.5 * FRAME), 3);
+  fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 3);
+  fail_unless_equals_int (replay_x_at (&r, 5.25 * FRAME), -1);
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+  replay_close (&r);
 }
 
 GST_END_TEST;
@@ -395,11 +402,12 @@ GST_START_TEST (marked_lines_are_not_unmatched)
 GST_END_TEST;
 
 static const CheckCase cases[] = { CHECK_CASE (the_same_seeks_give_the_same_boxes),
-  CHECK_CASE (appended_recordings_are_replayed), CHECK_CASE (a_straight_stream_passes_sessions),
-  CHECK_CASE (direction_need_not_be_the_recorded_one),
-  CHECK_CASE (the_first_session_may_have_any_number), CHECK_CASE (a_loop_needs_one_session),
-  CHECK_CASE (decoding_order_finds_every_record), CHECK_CASE (a_file_in_decoding_order_is_sorted),
-  CHECK_CASE (sorted_records_are_counted_at_the_end), CHECK_CASE (disorder_is_an_error),
+  CHECK_CASE (appended_recordings_are_replayed),
+  CHECK_CASE (direction_need_not_be_the_recorded_one), CHECK_CASE (a_loop_repeats_the_last_boxes),
+  CHECK_CASE (older_members_are_passed_over), CHECK_CASE (decoding_order_finds_every_record),
+  CHECK_CASE (a_file_in_decoding_order_is_sorted),
+  CHECK_CASE (sorted_records_are_counted_at_the_end), CHECK_CASE (random_order_finds_every_record),
+  CHECK_CASE (a_record_serves_every_near_frame),
   CHECK_CASE (buffers_outside_the_segment_take_no_record),
   CHECK_CASE (marked_lines_are_not_unmatched), { NULL } };
 
