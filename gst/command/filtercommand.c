@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "filterrun.h"
-#include "records/numbertext.h"
+#include "records/jsonlwrite.h"
 
 #define SWEEP_MOST 1000 /* values */
 
@@ -86,7 +86,7 @@ set_value (Command *c, guint index, GError **error)
   const gdouble value = c->sweep.first + index * c->sweep.step;
   GString *text = g_string_new (NULL);
 
-  number_text_append_double (text, round (value * 1e6) / 1e6);
+  jsonl_append_double (text, round (value * 1e6) / 1e6);
   if (filter_properties_set (&c->settings, c->sweep.name, text->str, error))
     return g_string_free (text, FALSE);
   g_string_free (text, TRUE);

@@ -88,7 +88,7 @@
 #include "recordoutput.h"
 #include "recordpad.h"
 #include "recordsettings.h"
-#include "recordstream.h"
+#include "streamtime.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_record_debug);
 #define GST_CAT_DEFAULT gst_box_record_debug
@@ -105,6 +105,25 @@ enum
 };
 
 static guint signals[N_SIGNALS];
+
+/* The property stats. */
+typedef struct
+{
+  guint64 frames, boxes, bytes; /* written */
+  guint64 failed;               /* frames that could not be written */
+} RecordCounts;
+
+/* What is kept of a stream: that of the buffers, or each one inside of batches. Used by the
+ * streaming thread; the counts are under the object lock. */
+typedef struct
+{
+  gint width, height; /* of the frames; 0: unknown */
+  gint64 number;      /* of the stream in the batches; -1: not of a batch */
+  gchar *id;          /* NULL: not written */
+  guint64 next_index; /* of MOT text: index of the next frame */
+  guint64 missing;    /* frames since the last line for which no line was written */
+  RecordCounts counts;
+} RecordStream;
 
 struct _GstBoxRecord
 {
@@ -139,6 +158,115 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST
     GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
     GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+
+/* -------------------------------------------------------------- streams, counts */
+
+/* Returns a new stream that is not of a batch. */
+static RecordStream *
+record_stream_new (void)
+{
+  RecordStream *self = g_new0 (RecordStream, 1);
+
+  self->number = -1;
+  return self;
+}
+
+static void
+record_stream_free (gpointer stream)
+{
+  RecordStream *self = stream;
+
+  g_free (self->id);
+  g_free (self);
+}
+
+/* Begins anew, with the same number. */
+static void
+record_stream_reset (RecordStream *self)
+{
+  g_free (self->id);
+  *self = (RecordStream) { .number = self->number };
+}
+
+/* Takes the id of the stream from STREAM_START if `add_id`; ignores all other events. */
+static void
+record_stream_event (RecordStream *self, GstEvent *event, gboolean add_id)
+{
+  const gchar *id;
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
+    gst_event_parse_stream_start (event, &id);
+    g_free (self->id);
+    self->id = add_id ? g_strdup (id) : NULL;
+  }
+}
+
+/* Resets `frame`, and writes all of it but the boxes: those of `buffer`, the next one. */
+static void
+record_stream_place (RecordStream *self, const GstSegment *segment, GstBuffer *buffer,
+    RecordedFrame *frame)
+{
+  recorded_frame_reset (frame);
+  frame->timestamp = stream_time_of (segment, buffer);
+  frame->outside_segment = stream_time_is_outside (segment, buffer);
+  frame->stream = self->number;
+  frame->stream_id = self->id;
+  frame->width = self->width;
+  frame->height = self->height;
+  frame->index = self->next_index;
+  self->next_index += !frame->outside_segment;
+}
+
+static void
+record_counts_add (RecordCounts *self, const RecordCounts *more)
+{
+  self->frames += more->frames;
+  self->boxes += more->boxes;
+  self->bytes += more->bytes;
+  self->failed += more->failed;
+}
+
+static GstStructure *
+counts_to_structure (const gchar *name, const RecordCounts *counts)
+{
+  return gst_structure_new (name, "frames", G_TYPE_UINT64, counts->frames, "boxes", G_TYPE_UINT64,
+      counts->boxes, "bytes", G_TYPE_UINT64, counts->bytes, "failed", G_TYPE_UINT64, counts->failed,
+      NULL);
+}
+
+static void
+add_stream_counts (gpointer data, gpointer user_data)
+{
+  const BatchStream *stream = data;
+  const RecordStream *self = stream->data;
+  gchar *name = g_strdup_printf ("stream-%u", stream->index);
+  GstStructure *structure = counts_to_structure (name, &self->counts);
+
+  gst_structure_set (user_data, name, GST_TYPE_STRUCTURE, structure, NULL);
+  gst_structure_free (structure);
+  g_free (name);
+}
+
+/* Returns the property stats, with a structure stream-NUMBER for each stream of batches. Free it.
+ * Call with the object lock. */
+static GstStructure *
+record_counts_to_structure (const RecordCounts *total, BatchMeta *batch)
+{
+  GstStructure *structure = counts_to_structure ("boxrecord", total);
+
+  batch_meta_foreach_stream (batch, add_stream_counts, structure);
+  return structure;
+}
+
+static GParamSpec *
+record_counts_spec (void)
+{
+  return g_param_spec_boxed ("stats", "Statistics",
+      "Totals since READY, all guint64: frames, boxes and bytes (written), failed (frames that "
+      "could not be written). For each stream of batches a structure stream-INDEX with the same "
+      "fields",
+      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+}
 
 /* ------------------------------------------------------------------ recording */
 

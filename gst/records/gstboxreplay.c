@@ -81,20 +81,50 @@
 #endif
 
 #include <gst/base/gstbasetransform.h>
+#include <string.h>
 
 #include "boxattach.h"
 #include "elements.h"
 #include "linemeta.h"
 #include "properties.h"
-#include "replayopen.h"
-#include "replaysearch.h"
+#include "recordmatch.h"
+#include "replaypad.h"
 #include "replaysettings.h"
-#include "replaystats.h"
+#include "replaytext.h"
+#include "streamposition.h"
+#include "streamtime.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_replay_debug);
 #define GST_CAT_DEFAULT gst_box_replay_debug
 
 #define PROP_STATS (REPLAY_PROP_LAST + 1)
+
+/* Changed by the streaming thread alone, under the object lock. */
+typedef struct
+{
+  guint64 frames, boxes; /* buffers passed, boxes attached */
+  RecordMatchCounts counts;
+  guint64 ignored;        /* boxes of MOT ground truth with flag 0 */
+  guint64 labels_refused; /* boxes whose label max-labels left out */
+
+  /* private */
+  gboolean warned_skipped, warned_labels, warned_waiting;
+} ReplayStats;
+
+/* Where records are found: the recording at the location, the text of the pad boxes, or the
+ * metadata of the buffer. Used by the streaming thread while the element is started. */
+typedef struct
+{
+  GstElement *element; /* posts the errors; its lock guards the settings; not owned */
+  const ReplaySettings *settings;
+  GstBoxReplayPad *pad; /* the pad boxes or NULL; not owned */
+  RecordMatch *match;   /* of the location or NULL; owned */
+  StreamPosition position;
+  RecordedFrame *frame; /* the record of the buffer, or NULL; not owned */
+
+  /* private */
+  ReplayText text;
+} ReplaySearch;
 
 struct _GstBoxReplay
 {
@@ -127,7 +157,455 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
     GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
+/* ------------------------------------------------------ opening, and its messages */
+
+/* Checks that there is one recording: a location, line-meta or, with `has_pad`, the pad boxes.
+ * Returns FALSE after an error message. */
+static gboolean
+replay_open_check (GstElement *element, const ReplaySettings *settings, gboolean has_pad)
+{
+  const gboolean has_location = settings->location && *settings->location;
+  const gint sources = has_location + has_pad + settings->line_meta;
+
+  if (sources > 1)
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS,
+        ("Cannot replay more than one of the location, "
+         "the pad boxes and line-meta"),
+        (NULL));
+  else if (sources == 0)
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS,
+        ("Cannot replay: set the property location or "
+         "line-meta, or link the pad boxes"),
+        (NULL));
+  return sources == 1;
+}
+
+/* Opens the location. Returns NULL after an error message. */
+static RecordReader *
+replay_open (GstElement *element, const ReplaySettings *settings)
+{
+  const gchar *location = settings->location;
+  GError *error = NULL;
+  RecordReader *reader;
+
+  reader = record_reader_new (location, settings->format, settings->max_line, &error);
+  if (reader && !record_reader_claim (reader, GST_OBJECT_NAME (element), &error))
+    g_clear_pointer (&reader, record_reader_free);
+  if (reader == NULL) {
+    if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+      GST_ELEMENT_ERROR (element, RESOURCE, NOT_FOUND,
+          ("Cannot open %s: %s", location, error->message), (NULL));
+    else
+      GST_ELEMENT_ERROR (element, RESOURCE, OPEN_READ,
+          ("Cannot open %s: %s", location, error->message), (NULL));
+    g_error_free (error);
+    return NULL;
+  }
+  if (settings->loop && settings->follow) {
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS,
+        ("Cannot both loop and follow %s: a recording "
+         "that is still being written has no end",
+            location),
+        (NULL));
+    record_reader_free (reader);
+    return NULL;
+  }
+  record_reader_set_follow (reader, settings->follow);
+  if (settings->loop && !record_reader_can_rewind (reader)) {
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS,
+        ("Cannot loop: %s cannot be read again from "
+         "its start",
+            location),
+        (NULL));
+    record_reader_free (reader);
+    return NULL;
+  }
+  return reader;
+}
+
+/* Posts the error of reading the recording `source`, and frees it. */
+static void
+replay_open_failed (GstElement *element, const gchar *source, GError *error)
+{
+  if (error->domain == RECORD_ERROR)
+    GST_ELEMENT_ERROR (element, STREAM, DECODE, ("%s:%s", source, error->message), (NULL));
+  else
+    GST_ELEMENT_ERROR (element, RESOURCE, READ, ("Cannot read %s: %s", source, error->message),
+        (NULL));
+  g_error_free (error);
+}
+
+/* Posts the error of a seek within the recording, and frees it. */
+static void
+replay_open_seek_failed (GstElement *element, const gchar *source, GError *error)
+{
+  if (error->domain == RECORD_ERROR) {
+    replay_open_failed (element, source, error);
+    return;
+  }
+  GST_ELEMENT_ERROR (element, RESOURCE, SEEK,
+      ("Cannot seek backward: %s cannot be read again "
+       "from its start: %s",
+          source, error->message),
+      (NULL));
+  g_error_free (error);
+}
+
+/* ------------------------------------------------------------ finding the record */
+
+/* Returns whether boxes come as text, not from the location. */
+static gboolean
+takes_text (const ReplaySearch *self)
+{
+  return self->pad || self->settings->line_meta;
+}
+
+/* Returns the name of the recording for messages. */
+static const gchar *
+replay_search_source (const ReplaySearch *self)
+{
+  if (self->settings->line_meta)
+    return "metadata of buffers";
+  return self->pad ? "pad boxes" : self->settings->location;
+}
+
+static void
+replay_search_init (ReplaySearch *self, GstElement *element, const ReplaySettings *settings)
+{
+  *self = (ReplaySearch) { .element = element, .settings = settings };
+  replay_text_init (&self->text);
+}
+
+static void
+replay_search_clear (ReplaySearch *self)
+{
+  replay_text_clear (&self->text);
+}
+
+/* Resets the counts, and begins with the pad (NULL: none). The caller sets `match`. `labels`
+ * is not owned. */
+static void
+replay_search_start (ReplaySearch *self, GstBoxReplayPad *pad, LabelTable *labels)
+{
+  self->pad = pad;
+  self->frame = NULL;
+  stream_position_init (&self->position);
+  replay_text_start (&self->text, self->settings->on_error == REPLAY_ON_ERROR_SKIP,
+      self->settings->max_line, labels);
+  if (pad)
+    replay_pad_start (pad, &self->text);
+}
+
+/* Frees `match` and forgets the pad. */
+static void
+replay_search_stop (ReplaySearch *self)
+{
+  g_clear_pointer (&self->match, record_match_free);
+  self->pad = NULL;
+  self->frame = NULL;
+}
+
+/* Returns whether there is a recording, a pad or line-meta. */
+static gboolean
+replay_search_is_open (const ReplaySearch *self)
+{
+  return self->match || takes_text (self);
+}
+
+/* Posts an error of the recording, frees it and returns GST_FLOW_ERROR. */
+static GstFlowReturn
+source_failed (ReplaySearch *self, GError *error)
+{
+  replay_open_failed (self->element, replay_search_source (self), error);
+  return GST_FLOW_ERROR;
+}
+
+/* Posts and frees the error if the search failed. */
+static GstFlowReturn
+flow_of (ReplaySearch *self, RecordMatchResult result, GError *error)
+{
+  if (result == RECORD_MATCH_FAILED)
+    return source_failed (self, error);
+  return result == RECORD_MATCH_FLUSHING ? GST_FLOW_FLUSHING : GST_FLOW_OK;
+}
+
+/* Returns the largest distance, in ns, between a buffer and its record. */
+static guint64
+get_tolerance (ReplaySearch *self, const StreamPositionStep *step)
+{
+  guint64 tolerance;
+
+  GST_OBJECT_LOCK (self->element);
+  tolerance = self->settings->tolerance;
+  GST_OBJECT_UNLOCK (self->element);
+  return tolerance > 0 ? tolerance : stream_position_half_frame (step);
+}
+
+/* Returns the longest time, in ns, that the buffer waits for its record. */
+static GstClockTime
+get_patience (ReplaySearch *self)
+{
+  GstClockTime patience;
+
+  GST_OBJECT_LOCK (self->element);
+  patience = self->settings->boxes_timeout;
+  GST_OBJECT_UNLOCK (self->element);
+  return patience;
+}
+
+/* Returns the time at which a wait of `patience` ns that begins now ends; 0: never. */
+static gint64
+deadline_of (GstClockTime patience)
+{
+  return GST_CLOCK_TIME_IS_VALID (patience)
+      ? g_get_monotonic_time () + (gint64) (patience / GST_USECOND)
+      : 0;
+}
+
+/* Follows a jump of the stream in the recording. */
+static GstFlowReturn
+follow_jump (ReplaySearch *self, const GstSegment *segment, const StreamPositionStep *step)
+{
+  RecordMatchResult result;
+  GError *error = NULL;
+
+  if (step->index_unknown) {
+    GST_ELEMENT_ERROR (self->element, STREAM, FAILED,
+        ("Cannot compute the index of the frame "
+         "after a seek: match=index needs a frame rate in the caps or durations"),
+        (NULL));
+    return GST_FLOW_ERROR;
+  }
+  GST_LOG_OBJECT (self->element, "jump to %" GST_TIME_FORMAT, GST_TIME_ARGS (step->time));
+  result = record_match_jump (self->match, step->rewound, segment->rate < 0, &error);
+  if (result != RECORD_MATCH_FAILED)
+    return flow_of (self, result, NULL);
+  replay_open_seek_failed (self->element, self->settings->location, error);
+  return GST_FLOW_ERROR;
+}
+
+/* Sets self->frame to the record of the buffer, or to NULL if it has none. A buffer that
+ * is outside of its segment has none and does not move the search, because sinks drop it. */
+static GstFlowReturn
+find_record (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer)
+{
+  RecordMatchBy by;
+  StreamPositionStep step;
+  GstFlowReturn flow;
+  GError *error = NULL;
+  RecordMatchResult result;
+
+  if (stream_time_is_outside (segment, buffer))
+    return GST_FLOW_OK;
+  record_match_set_deadline (self->match, deadline_of (get_patience (self)));
+  result = record_match_by (self->match, &by, &error);
+  if (result == RECORD_MATCH_FOUND) {
+    step = stream_position_step (&self->position, segment, buffer, by == RECORD_MATCH_INDEX);
+    if (step.jumped && (flow = follow_jump (self, segment, &step)) != GST_FLOW_OK)
+      return flow;
+    if (by == RECORD_MATCH_AUTO) {
+      result = RECORD_MATCH_NONE;
+    } else if (by == RECORD_MATCH_INDEX) {
+      result = record_match_at_index (self->match, self->position.index, &self->frame, &error);
+    } else if (GST_CLOCK_TIME_IS_VALID (step.time)) {
+      RecordSearch search = {
+        .time = step.time,
+        .tolerance = get_tolerance (self, &step),
+        .frame_duration = step.duration,
+      };
+
+      GST_OBJECT_LOCK (self->element);
+      search.hold = self->settings->hold;
+      GST_OBJECT_UNLOCK (self->element);
+      result = record_match_at_time (self->match, &search, &self->frame, &error);
+    } else {
+      result = record_match_take_next (self->match, &self->frame, &error);
+    }
+    if (result == RECORD_MATCH_FOUND || result == RECORD_MATCH_NONE)
+      self->position.index++;
+  }
+  return flow_of (self, result, error);
+}
+
+/* Does the same with the text of the pad boxes. */
+static GstFlowReturn
+find_text (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer)
+{
+  GstClockTime time = replay_pad_time (segment, buffer);
+  GError *error = NULL;
+  RecordMatchResult result;
+  StreamPositionStep step;
+
+  if (!GST_CLOCK_TIME_IS_VALID (time))
+    return GST_FLOW_OK;
+  step = stream_position_step (&self->position, segment, buffer, FALSE);
+  result = replay_pad_find (self->pad, time, get_tolerance (self, &step),
+      deadline_of (get_patience (self)), &self->frame, &error);
+  return flow_of (self, result, error);
+}
+
+/* Does the same with the text in the metadata of the buffer. */
+static GstFlowReturn
+take_line (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer)
+{
+  const gchar *line = line_meta_get (buffer);
+  RecordMatchResult result = RECORD_MATCH_NONE;
+  GError *error = NULL;
+
+  stream_position_step (&self->position, segment, buffer, FALSE);
+  if (line)
+    result = replay_text_parse (&self->text, line, strlen (line), replay_pad_time (segment, buffer),
+        &self->frame, &error);
+  return flow_of (self, result, error);
+}
+
+/* Fits the boxes of the record to the frame size of the caps. */
+static GstFlowReturn
+fit_record (ReplaySearch *self)
+{
+  GError *error = NULL;
+  guint64 line;
+
+  if (self->frame == NULL
+      || recorded_frame_fit (self->frame, self->position.width, self->position.height, &error))
+    return GST_FLOW_OK;
+  line = takes_text (self) ? 0 : record_match_line (self->match);
+  self->frame = NULL;
+  if (takes_text (self))
+    replay_text_prefix_error (&self->text, &error);
+  else
+    g_prefix_error (&error, "%" G_GUINT64_FORMAT ": ", line);
+  if (self->settings->on_error == REPLAY_ON_ERROR_FAIL)
+    return source_failed (self, error);
+  if (takes_text (self))
+    replay_text_skip_found (&self->text, error->message);
+  else
+    record_match_skip_found (self->match, error->message);
+  g_error_free (error);
+  return GST_FLOW_OK;
+}
+
+/* Sets `frame` to the record of the buffer, whose boxes fit the frame size of the caps, or to
+ * NULL if it has none. Returns GST_FLOW_ERROR after an error message, GST_FLOW_FLUSHING if a
+ * flush interrupted waiting, else GST_FLOW_OK. */
+static GstFlowReturn
+replay_search_find (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer)
+{
+  GstFlowReturn flow;
+
+  self->frame = NULL;
+  if (self->settings->line_meta)
+    flow = take_line (self, segment, buffer);
+  else if (self->pad)
+    flow = find_text (self, segment, buffer);
+  else
+    flow = find_record (self, segment, buffer);
+  return flow == GST_FLOW_OK ? fit_record (self) : flow;
+}
+
+/* Counts the remaining records as unmatched, at EOS of the video. */
+static void
+replay_search_finish (ReplaySearch *self)
+{
+  if (self->pad)
+    replay_pad_finish (self->pad);
+  else if (self->match)
+    record_match_finish (self->match);
+}
+
+static const RecordMatchCounts *
+replay_search_counts (ReplaySearch *self)
+{
+  return takes_text (self) ? &self->text.counts : record_match_counts (self->match);
+}
+
+/* Returns the message about the first line that was skipped, or NULL. */
+static const gchar *
+replay_search_first_skipped (ReplaySearch *self)
+{
+  return takes_text (self) ? self->text.first_skipped : record_match_first_skipped (self->match);
+}
+
 /* ---------------------------------------------------------------- statistics */
+
+/* Returns the property `stats`. */
+static GParamSpec *
+replay_stats_spec (void)
+{
+  return g_param_spec_boxed ("stats", "Statistics",
+      "Totals since READY, all guint64: frames (buffers passed), matched (buffers that got a "
+      "record of their own), held (buffers that got an earlier record), unmatched (records not "
+      "used), superseded (records whose time a later line has too), boxes (attached), skipped "
+      "(malformed lines), ignored (MOT ground truth with flag 0), labels-refused (boxes whose "
+      "label max-labels left out). Posted as element message \"boxreplay\" at the end of the "
+      "stream",
+      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+}
+
+/* Returns the statistics as a structure "boxreplay", to be freed. */
+static GstStructure *
+replay_stats_structure (const ReplayStats *self)
+{
+  return gst_structure_new ("boxreplay", "frames", G_TYPE_UINT64, self->frames, "matched",
+      G_TYPE_UINT64, self->counts.matched, "held", G_TYPE_UINT64, self->counts.held, "unmatched",
+      G_TYPE_UINT64, self->counts.unmatched, "superseded", G_TYPE_UINT64, self->counts.superseded,
+      "boxes", G_TYPE_UINT64, self->boxes, "skipped", G_TYPE_UINT64, self->counts.skipped,
+      "ignored", G_TYPE_UINT64, self->ignored, "labels-refused", G_TYPE_UINT64,
+      self->labels_refused, NULL);
+}
+
+/* Warns once of skipped lines, with the message about the first one, and once of refused
+ * labels. `source` names the recording. */
+static void
+replay_stats_warn (ReplayStats *self, GstElement *element, const gchar *source,
+    const gchar *first_skipped, guint max_labels)
+{
+  if (self->counts.skipped > 0 && !self->warned_skipped) {
+    self->warned_skipped = TRUE;
+    GST_ELEMENT_WARNING (element, STREAM, DECODE,
+        ("%s:%s (line skipped; later ones are only "
+         "counted)",
+            source, first_skipped),
+        (NULL));
+  }
+  if (self->labels_refused > 0 && !self->warned_labels) {
+    self->warned_labels = TRUE;
+    GST_ELEMENT_WARNING (element, STREAM, DECODE,
+        ("A box of %s is attached without its label, "
+         "because max-labels (%u) is reached or the label is too long; later ones are only "
+         "counted.",
+            source, max_labels),
+        (NULL));
+  }
+}
+
+/* Warns, at the end of a stream, if no record matched. */
+static void
+replay_stats_warn_unmatched (const ReplayStats *self, GstElement *element, const gchar *source)
+{
+  if (self->counts.matched + self->counts.held == 0 && self->counts.unmatched > 0
+      && self->frames > 0)
+    GST_ELEMENT_WARNING (element, STREAM, FAILED,
+        ("None of the %" G_GUINT64_FORMAT " records of "
+         "%s matches any of the %" G_GUINT64_FORMAT " frames",
+            self->counts.unmatched, source, self->frames),
+        ("Is it a recording of another video, or are its times "
+         "shifted? match=index ignores the times, tolerance widens the search."));
+}
+
+/* Warns once that the stream has waited for a line of the recording for 1 s. */
+static void
+replay_stats_warn_waiting (ReplayStats *self, GstElement *element, const gchar *source)
+{
+  if (self->warned_waiting)
+    return;
+  self->warned_waiting = TRUE;
+  GST_ELEMENT_WARNING (element, RESOURCE, READ,
+      ("%s has had no line for 1 s, so the stream waits "
+       "for it",
+          source),
+      (NULL));
+}
 
 static void
 update_counts (GstBoxReplay *self)
@@ -200,7 +678,7 @@ gst_box_replay_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
   RecordedFrame *frame = g_steal_pointer (&self->search.frame);
 
   if (frame)
-    GST_LOG_OBJECT (self, "line %" G_GUINT64_FORMAT ": %u boxes", frame->line, frame->boxes->len);
+    GST_LOG_OBJECT (self, "%u boxes", frame->boxes->len);
   box_attach_run (&self->attach, frame, buffer, position->width, position->height);
   if (has_line (self, buffer))
     line_meta_remove (buffer);

@@ -264,6 +264,33 @@ get_four (const Source *from, Member first, gdouble numbers[4], gboolean *presen
   return TRUE;
 }
 
+/* Sets x1 .. y2 and the integers of a box, which are rounded, from its left, top, width and height
+ * in pixels. Returns NULL, or changes nothing and returns what is wrong with number *wrong, which
+ * is outside of the metadata's range. */
+static const gchar *
+place (Box *box, const gdouble v[4], guint *wrong)
+{
+  for (*wrong = 0; *wrong < 4; (*wrong)++) {
+    if (!isfinite (v[*wrong]))
+      return "is not a finite number";
+    if (*wrong < 2 && (v[*wrong] < G_MININT32 || v[*wrong] > G_MAXINT32))
+      return "is not within +-2^31";
+    if (*wrong >= 2 && v[*wrong] < 0)
+      return "is negative";
+    if (*wrong >= 2 && v[*wrong] > G_MAXUINT32)
+      return "is 2^32 or more";
+  }
+  box->x1 = v[0];
+  box->y1 = v[1];
+  box->x2 = v[0] + v[2];
+  box->y2 = v[1] + v[3];
+  box->x = (gint64) round (v[0]);
+  box->y = (gint64) round (v[1]);
+  box->w = (gint64) round (v[2]);
+  box->h = (gint64) round (v[3]);
+  return NULL;
+}
+
 /* --------------------------------------------------------------------- boxes */
 
 static gboolean
@@ -279,7 +306,7 @@ parse_pixels (const Source *from, Box *box, gboolean *present)
   for (guint i = 0; *present && i < 2; i++)
     if (v[i] > G_MAXINT32 && v[i] <= G_MAXUINT32)
       v[i] -= (gdouble) G_MAXUINT32 + 1;
-  what = *present ? recorded_frame_place (box, v, &wrong) : NULL;
+  what = *present ? place (box, v, &wrong) : NULL;
   return what == NULL || refuse (from, X + wrong, what);
 }
 

@@ -46,8 +46,9 @@ struct _LineReader
   gsize scanned;    /* no end of line is before this */
   gboolean is_cut;  /* a NUL stands behind the line returned last, at `cut` */
   gsize cut;
-  gchar cut_off;       /* what was there before */
-  guint64 base;        /* position of the start of the file; see line_reader_base () */
+  gchar cut_off; /* what was there before */
+  guint64 base;  /* position of the start of the file; see line_reader_base () */
+  off_t origin;  /* where reading began in the file: standard input may have been read before */
   guint64 end_offset;  /* position of `end` */
   guint64 line_offset; /* position of the line returned last */
   gboolean eof;
@@ -83,6 +84,7 @@ line_reader_new (const gchar *location, gsize max_line, GError **error)
   self->location = strcmp (location, "-") == 0 ? NULL : g_strdup (location);
   self->fd = fd;
   self->seekable = S_ISREG (st.st_mode) || S_ISBLK (st.st_mode);
+  self->origin = self->seekable ? MAX (lseek (fd, 0, SEEK_CUR), 0) : 0;
   self->max_line = max_line;
   self->pause = gst_poll_new (TRUE);
   if (!S_ISREG (st.st_mode)) {
@@ -233,6 +235,7 @@ static void
 begin_file (LineReader *self)
 {
   self->base = self->end_offset;
+  self->origin = 0;
   self->start = self->end = self->scanned = 0;
   self->number = 0;
   self->discarding = self->replaced = FALSE;
@@ -288,7 +291,8 @@ wait_for_more (LineReader *self, GError **error)
     self->replaced = is_replaced (self, &st);
     if (self->replaced)
       return LINE_READER_LINE;
-    if ((guint64) st.st_size < self->end_offset - self->base && lseek (self->fd, 0, SEEK_SET) == 0)
+    if ((guint64) st.st_size < (guint64) self->origin + self->end_offset - self->base
+        && lseek (self->fd, 0, SEEK_SET) == 0)
       begin_file (self);
   }
   if (check_late (self)
@@ -452,7 +456,7 @@ line_reader_seek (LineReader *self, guint64 offset, guint64 number, GError **err
   restore_cut (self);
   if (offset >= buffered && offset <= self->end_offset) {
     self->start = self->scanned = (gsize) (offset - buffered);
-  } else if (lseek (self->fd, (off_t) (offset - self->base), SEEK_SET) < 0) {
+  } else if (lseek (self->fd, self->origin + (off_t) (offset - self->base), SEEK_SET) < 0) {
     return file_error_set (error, errno);
   } else {
     self->start = self->end = self->scanned = 0;
@@ -471,7 +475,8 @@ line_reader_number_at (LineReader *self, guint64 offset)
   gssize got = 1;
 
   while (at < offset && got > 0) {
-    got = pread (self->fd, block, MIN (CHUNK, offset - at), (off_t) (at - self->base));
+    got = pread (self->fd, block, MIN (CHUNK, offset - at),
+        self->origin + (off_t) (at - self->base));
     for (gssize i = 0; i < got; i++)
       number += block[i] == '\n';
     at += (guint64) MAX (got, 0);

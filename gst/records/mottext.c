@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "numbertext.h"
+#include "jsonlwrite.h"
 
 #define MAX_COLUMNS 10
 
@@ -116,7 +116,7 @@ static void
 append_pixels (GString *out, gdouble pixels)
 {
   g_string_append_c (out, ',');
-  number_text_append_pixels (out, pixels);
+  jsonl_append_pixels (out, pixels);
 }
 
 guint
@@ -130,15 +130,15 @@ mot_text_format (const RecordedFrame *frame, GString *out)
     gboolean writable = has && isfinite (box->confidence) && box->confidence != -1;
 
     omitted += has && !writable;
-    number_text_append_int (out, (gint64) (frame->index + 1));
+    jsonl_append_int (out, (gint64) (frame->index + 1));
     g_string_append_c (out, ',');
-    number_text_append_int (out, box->flags & BOX_HAS_TRACK_ID ? box->track_id : -1);
+    jsonl_append_int (out, box->flags & BOX_HAS_TRACK_ID ? box->track_id : -1);
     append_pixels (out, MIN (box->x1, box->x2) + 1);
     append_pixels (out, MIN (box->y1, box->y2) + 1);
     append_pixels (out, fabs (box->x2 - box->x1));
     append_pixels (out, fabs (box->y2 - box->y1));
     g_string_append_c (out, ',');
-    number_text_append_double (out, writable ? box->confidence : -1);
+    jsonl_append_double (out, writable ? box->confidence : -1);
     g_string_append (out, ",-1,-1,-1\n");
   }
   return omitted;

@@ -34,30 +34,6 @@ recorded_frame_reset (RecordedFrame *frame)
   g_array_set_size (frame->boxes, 0);
 }
 
-const gchar *
-recorded_frame_place (Box *box, const gdouble v[4], guint *wrong)
-{
-  for (*wrong = 0; *wrong < 4; (*wrong)++) {
-    if (!isfinite (v[*wrong]))
-      return "is not a finite number";
-    if (*wrong < 2 && (v[*wrong] < G_MININT32 || v[*wrong] > G_MAXINT32))
-      return "is not within +-2^31";
-    if (*wrong >= 2 && v[*wrong] < 0)
-      return "is negative";
-    if (*wrong >= 2 && v[*wrong] > G_MAXUINT32)
-      return "is 2^32 or more";
-  }
-  box->x1 = v[0];
-  box->y1 = v[1];
-  box->x2 = v[0] + v[2];
-  box->y2 = v[1] + v[3];
-  box->x = (gint64) round (v[0]);
-  box->y = (gint64) round (v[1]);
-  box->w = (gint64) round (v[2]);
-  box->h = (gint64) round (v[3]);
-  return NULL;
-}
-
 /* Sets the integers of one axis from its two doubles, in any order, clipped to 0..size. */
 static void
 derive_extent (gdouble a, gdouble b, gint size, gint64 *start, gint64 *length)
@@ -69,8 +45,10 @@ derive_extent (gdouble a, gdouble b, gint size, gint64 *start, gint64 *length)
   *length = MIN ((gint64) round (last - first), size - *start);
 }
 
-void
-recorded_frame_derive_integers (Box *box, gint width, gint height)
+/* Sets the integers of a box from its normalized coordinates: position and size
+ * rounded, and clipped to the frame. */
+static void
+derive_integers (Box *box, gint width, gint height)
 {
   derive_extent (box->x_min * width, box->x_max * width, width, &box->x, &box->w);
   derive_extent (box->y_min * height, box->y_max * height, height, &box->y, &box->h);
@@ -110,7 +88,7 @@ fit (Box *box, gboolean same_size, gint from_width, gint from_height, gint width
     normalize (box, from_width, from_height);
   }
   if (!keep)
-    recorded_frame_derive_integers (box, width, height);
+    derive_integers (box, width, height);
   box->x1 = box->x_min * width;
   box->x2 = box->x_max * width;
   box->y1 = box->y_min * height;
@@ -136,7 +114,7 @@ recorded_frame_fit (RecordedFrame *frame, gint width, gint height, GError **erro
     for (i = 0; i < frame->boxes->len; i++) {
       Box *box = &g_array_index (frame->boxes, Box, i);
       if (box->w < 0)
-        recorded_frame_derive_integers (box, frame->width, frame->height);
+        derive_integers (box, frame->width, frame->height);
     }
     return TRUE;
   }

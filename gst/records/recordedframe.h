@@ -57,15 +57,6 @@ void recorded_frame_clear (RecordedFrame *frame);
 /* Resets all fields but labels; the array keeps its memory. */
 void recorded_frame_reset (RecordedFrame *frame);
 
-/* Sets x1 .. y2 and the integers of a box, which are rounded, from its left, top, width and height
- * in pixels. Returns NULL, or changes nothing and returns what is wrong with number *wrong, which
- * is outside of the metadata's range. */
-const gchar *recorded_frame_place (Box *box, const gdouble pixels[4], guint *wrong);
-
-/* Sets the integers of a box from its normalized coordinates: position and size
- * rounded, and clipped to the frame. */
-void recorded_frame_derive_integers (Box *box, gint width, gint height);
-
 /* Fits the boxes to a frame of width x height (0: unknown). Normalized coordinates
  * win over integers: integers that agree with them are kept, others are computed
  * from them. A box with integers only is scaled if the sizes differ. It gets

@@ -2,7 +2,7 @@
 #include "replaypad.h"
 
 #include "boxpads.h"
-#include "streamposition.h"
+#include "streamtime.h"
 
 typedef struct
 {
@@ -50,7 +50,7 @@ replay_pad_time (const GstSegment *segment, GstBuffer *buffer)
   GstClockTime time = GST_BUFFER_PTS (buffer);
 
   if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (time)
-      || stream_position_is_outside (segment, buffer))
+      || stream_time_is_outside (segment, buffer))
     return GST_CLOCK_TIME_NONE;
   time = MAX (time, segment->start);
   return gst_segment_to_running_time (segment, GST_FORMAT_TIME, MIN (time, segment->stop));

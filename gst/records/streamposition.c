@@ -3,6 +3,7 @@
 #include "streamposition.h"
 
 #include "framesize.h"
+#include "streamtime.h"
 
 #define UNKNOWN_FRAME_DURATION (40 * GST_MSECOND)
 
@@ -46,32 +47,6 @@ stream_position_half_frame (const StreamPositionStep *step)
   return step->duration > 0 ? step->duration / 2 : UNKNOWN_FRAME_DURATION / 2;
 }
 
-gboolean
-stream_position_is_outside (const GstSegment *segment, GstBuffer *buffer)
-{
-  GstClockTime start = GST_BUFFER_PTS (buffer), stop = start;
-
-  if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (start))
-    return FALSE;
-  if (GST_BUFFER_DURATION_IS_VALID (buffer))
-    stop += GST_BUFFER_DURATION (buffer);
-  return !gst_segment_clip (segment, GST_FORMAT_TIME, start, stop, NULL, NULL);
-}
-
-GstClockTime
-stream_position_time (const GstSegment *segment, GstBuffer *buffer)
-{
-  guint64 time;
-  gint sign;
-
-  if (segment->format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID (buffer))
-    return GST_CLOCK_TIME_NONE;
-  sign = gst_segment_to_stream_time_full (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer), &time);
-  if (sign < 0 && !stream_position_is_outside (segment, buffer))
-    return 0;
-  return sign == 1 ? time : GST_CLOCK_TIME_NONE;
-}
-
 static GstClockTime
 frame_duration (const StreamPosition *self, GstBuffer *buffer)
 {
@@ -100,7 +75,7 @@ stream_position_step (StreamPosition *self, const GstSegment *segment, GstBuffer
 {
   gboolean had_time = GST_CLOCK_TIME_IS_VALID (self->last_time);
   StreamPositionStep step = {
-    .time = stream_position_time (segment, buffer),
+    .time = stream_time_of (segment, buffer),
     .duration = frame_duration (self, buffer),
   };
   gboolean backward, forward;

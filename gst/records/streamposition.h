@@ -52,13 +52,4 @@ StreamPositionStep stream_position_step (StreamPosition *self, const GstSegment 
 /* Returns half of the duration of a frame in ns, or 20 ms if that is unknown. */
 GstClockTime stream_position_half_frame (const StreamPositionStep *step);
 
-/* Returns whether no part of the buffer is inside its segment, so that sinks drop it.
- * Returns FALSE if the buffer has no PTS or the segment is not in time. */
-gboolean stream_position_is_outside (const GstSegment *segment, GstBuffer *buffer);
-
-/* Returns the stream time of the PTS, also of a buffer outside the segment; 0 if it is
- * negative and a part of the buffer is inside the segment. Returns GST_CLOCK_TIME_NONE
- * if the buffer has no PTS, the segment is not in time, or the stream time is negative. */
-GstClockTime stream_position_time (const GstSegment *segment, GstBuffer *buffer);
-
 G_END_DECLS

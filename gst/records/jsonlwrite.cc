@@ -1,24 +1,140 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* jsonlwrite: formats boxes as one line of JSON. A library for writing JSON would
  * save nothing, because the order of members and the digits are fixed. The caller
- * reuses the string, so that nothing is allocated once it is long enough. */
+ * reuses the string, so that nothing is allocated once it is long enough. Numbers are
+ * written by <charconv>, because that does not depend on the locale. */
+#include "jsonlwrite.h"
+
+#include <charconv>
 #include <math.h>
+#include <string.h>
 
 #include "jsonl.h"
-#include "numbertext.h"
+
+#define TEXT_SIZE 32
+
+/* Returns the bits of a number. Numbers are compared by their bits because
+ * subnormal ones would equal 0 if other code in the process left flush-to-zero on. */
+static inline guint64
+bits_of (gdouble number)
+{
+  guint64 bits;
+
+  memcpy (&bits, &number, sizeof bits);
+  return bits;
+}
+
+/* Writes a number with that many digits as printf's %g does, and NUL. Returns the end of the text. */
+static gchar *
+format (gchar text[TEXT_SIZE], gdouble number, gint digits)
+{
+  gchar how[8], *end;
+
+  if ((bits_of (number) >> 52 & 0x7ff) != 0) {
+    end = std::to_chars (text, text + TEXT_SIZE, number, std::chars_format::general, digits).ptr;
+    *end = '\0';
+    return end;
+  }
+  /* std::to_chars compares subnormal numbers with 0 */
+  g_snprintf (how, sizeof how, "%%.%dg", digits);
+  return text + strlen (g_ascii_formatd (text, TEXT_SIZE, how, number));
+}
+
+/* Returns whether printf's %g writes a number with 15 or more digits without an exponent. */
+static inline bool
+is_plain (gdouble number)
+{
+  return (number >= 1e-4 && number < 1e15) || (number > -1e15 && number <= -1e-4);
+}
+
+void
+jsonl_append_double (GString *out, gdouble number)
+{
+  gchar text[TEXT_SIZE], *end = text;
+
+  if (bits_of (number) << 1 == 0)
+    number = 0.0; /* drop the sign of -0, because JSON readers lose it */
+  if (is_plain (number)) {
+    /* the shortest digits are those that the loop below finds, three times as fast */
+    end = std::to_chars (text, text + TEXT_SIZE, number, std::chars_format::fixed).ptr;
+    g_string_append_len (out, text, end - text);
+    return;
+  }
+  for (gint digits = 15; digits <= 17; digits++) {
+    end = format (text, number, digits);
+    /* std::from_chars rounds some numbers twice on 32-bit x86 */
+    if (bits_of (g_ascii_strtod (text, NULL)) == bits_of (number))
+      break;
+  }
+  g_string_append_len (out, text, end - text);
+}
+
+void
+jsonl_append_pixels (GString *out, gdouble pixels)
+{
+  pixels = CLAMP (pixels, -1e9, 1e9);
+  jsonl_append_double (out, round (pixels * 1e6) / 1e6);
+}
+
+void
+jsonl_append_int (GString *out, gint64 number)
+{
+  gchar digits[24];
+  gsize i = sizeof digits;
+  guint64 rest = number < 0 ? -(guint64) number : (guint64) number;
+
+  do
+    digits[--i] = '0' + rest % 10;
+  while ((rest /= 10) > 0);
+  if (number < 0)
+    digits[--i] = '-';
+  g_string_append_len (out, digits + i, sizeof digits - i);
+}
+
+void
+jsonl_append_string (GString *out, const gchar *text)
+{
+  const gchar *end = text + strlen (text);
+
+  g_string_append_c (out, '"');
+  while (text < end) {
+    const gchar *valid_end, *p;
+
+    g_utf8_validate (text, end - text, &valid_end);
+    for (p = text; p < valid_end; p++) {
+      static const gchar short_form[] = "\b\f\n\r\t\"\\", letter[] = "bfnrt\"\\";
+      const gchar *found = strchr (short_form, *p);
+
+      if (found)
+        g_string_append_printf (out, "\\%c", letter[found - short_form]);
+      else if ((guchar) *p < 0x20)
+        g_string_append_printf (out, "\\u%04x", (guint) (guchar) *p);
+      else
+        g_string_append_c (out, *p);
+    }
+    text = valid_end;
+    if (text < end) {
+      g_string_append (out, "\xef\xbf\xbd");
+      text++;
+    }
+  }
+  g_string_append_c (out, '"');
+}
+
+/* ----------------------------------------------------------------------- lines */
 
 static void
 member_int (GString *out, const gchar *name_and_colon, gint64 number)
 {
   g_string_append (out, name_and_colon);
-  number_text_append_int (out, number);
+  jsonl_append_int (out, number);
 }
 
 static void
 member_double (GString *out, const gchar *name_and_colon, gdouble number)
 {
   g_string_append (out, name_and_colon);
-  number_text_append_double (out, number);
+  jsonl_append_double (out, number);
 }
 
 /* Clips to 0..size, if the size is known. */
@@ -74,7 +190,7 @@ format_detection (const Box *box, gint width, gint height, GString *out)
     }
     if (box->label) {
       g_string_append (out, "\"label\":");
-      number_text_append_string (out, g_quark_to_string (box->label));
+      jsonl_append_string (out, g_quark_to_string (box->label));
       g_string_append_c (out, ',');
     }
     out->str[out->len - 1] = '}'; /* replaces the last comma */
@@ -97,7 +213,7 @@ format_box (const Box *box, gint width, gint height, GString *out)
   member_int (out, ",\"h\":", h);
   if (box->label) {
     g_string_append (out, ",\"roi_type\":");
-    number_text_append_string (out, g_quark_to_string (box->label));
+    jsonl_append_string (out, g_quark_to_string (box->label));
   }
   member_int (out, ",\"region_id\":", box->region_id);
   if (box->parent_id != 0)
@@ -109,7 +225,7 @@ format_box (const Box *box, gint width, gint height, GString *out)
   omitted = format_detection (box, width, height, out);
   if (state) {
     g_string_append (out, ",\"nms\":{\"state\":");
-    number_text_append_string (out, state);
+    jsonl_append_string (out, state);
     if (box->suppressed_by >= 0)
       member_int (out, ",\"suppressed-by\":", box->suppressed_by);
     g_string_append_c (out, '}');
@@ -134,7 +250,7 @@ format_sequence (const RecordedFrame *frame, GString *out)
   }
   if (frame->stream_id) {
     g_string_append (out, "\"stream-id\":");
-    number_text_append_string (out, frame->stream_id);
+    jsonl_append_string (out, frame->stream_id);
     g_string_append_c (out, ',');
   }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * numbertext: writes numbers and strings as text that does not depend on the
+ * jsonlwrite: writes numbers and strings as text that does not depend on the
  * locale.
  */
 #pragma once
@@ -11,17 +11,17 @@ G_BEGIN_DECLS
 
 /* Appends a finite number with the fewest digits (15 to 17) that read back as the
  * same double; -0 is written as 0. */
-void number_text_append_double (GString *out, gdouble number);
+void jsonl_append_double (GString *out, gdouble number);
 
 /* Appends a number of pixels, rounded to a millionth and clamped to +-1e9, which is far off any
  * frame. More digits would not survive a division by the frame size and a multiplication. */
-void number_text_append_pixels (GString *out, gdouble pixels);
+void jsonl_append_pixels (GString *out, gdouble pixels);
 
 /* Appends an integer in decimal digits. */
-void number_text_append_int (GString *out, gint64 number);
+void jsonl_append_int (GString *out, gint64 number);
 
 /* Appends a JSON string with its quotes. Quotes, backslashes and control characters
  * are escaped; each byte that is not valid UTF-8 becomes U+FFFD. */
-void number_text_append_string (GString *out, const gchar *text);
+void jsonl_append_string (GString *out, const gchar *text);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-numbertext: writes numbers and strings as JSON. */
+/* test-jsonlwrite: writes numbers and strings as JSON. */
 #include <math.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -7,7 +7,7 @@
 #endif
 
 #include "checkrunner.h"
-#include "records/numbertext.h"
+#include "records/jsonlwrite.h"
 
 GST_START_TEST (numbers_are_short_and_exact)
 {
@@ -34,7 +34,7 @@ GST_START_TEST (numbers_are_short_and_exact)
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_string_truncate (text, 0);
-    number_text_append_double (text, rows[i].number);
+    jsonl_append_double (text, rows[i].number);
     fail_unless_equals_string (text->str, rows[i].text);
   }
   for (i = 0; i < 100000; i++) {
@@ -47,12 +47,12 @@ GST_START_TEST (numbers_are_short_and_exact)
     if (!isfinite (any.number))
       continue;
     g_string_truncate (text, 0);
-    number_text_append_double (text, any.number);
+    jsonl_append_double (text, any.number);
     fail_unless (g_ascii_strtod (text->str, NULL) == any.number, "%s", text->str);
     fail_if (strchr (text->str, ','));
   }
   g_string_truncate (text, 0);
-  number_text_append_int (text, G_MININT64);
+  jsonl_append_int (text, G_MININT64);
   fail_unless_equals_string (text->str, "-9223372036854775808");
   g_string_free (text, TRUE);
   g_rand_free (random);
@@ -80,7 +80,7 @@ GST_START_TEST (numbers_have_the_digits_of_printf)
       g_ascii_formatd (expected, sizeof expected, how, number);
     } while (g_ascii_strtod (expected, NULL) != number);
     g_string_truncate (text, 0);
-    number_text_append_double (text, number);
+    jsonl_append_double (text, number);
     fail_unless_equals_string (text->str, expected);
   }
   g_string_free (text, TRUE);
@@ -96,9 +96,9 @@ GST_START_TEST (numbers_are_exact_under_flush_to_zero)
   GString *text = g_string_new (NULL);
 
   _mm_setcsr (mode | 0x8040);
-  number_text_append_double (text, 5e-324);
+  jsonl_append_double (text, 5e-324);
   g_string_append_c (text, ' ');
-  number_text_append_double (text, 1e-310);
+  jsonl_append_double (text, 1e-310);
   _mm_setcsr (mode);
   fail_unless_equals_string (text->str, "4.94065645841247e-324 9.99999999999997e-311");
   g_string_free (text, TRUE);
@@ -124,7 +124,7 @@ GST_START_TEST (strings_are_escaped)
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_string_truncate (text, 0);
-    number_text_append_string (text, rows[i].text);
+    jsonl_append_string (text, rows[i].text);
     fail_unless_equals_string (text->str, rows[i].json);
   }
   g_string_free (text, TRUE);
