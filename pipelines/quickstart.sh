@@ -66,7 +66,7 @@ watcher=$!
 if ! nms_launch -m -e "${NMS_SOURCE[@]}" \
   ! "${NMS_DETECTOR[@]}" ! boxrecord "$(nms_set location "$work/before.jsonl")" ! tee name=raw \
   raw. ! queue ! "${NMS_DRAW[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "raw")" ! mix.sink_0 \
-  raw. ! queue ! "${NMS_FILTER[@]}" post-messages=true \
+  raw. ! queue ! "${NMS_FILTER[@]}" interval=1000000000 \
   ! boxrecord "$(nms_set location "$work/after.jsonl")" \
   ! "${DRAW_SCORES[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "nmsfilter")" ! mix.sink_1 \
   "${NMS_MIX[@]}" ! "${NMS_ENCODE[@]}" \

@@ -49,7 +49,7 @@ read_value (GParamSpec *spec, const gchar *text, GValue *value)
 static gboolean
 is_option (const GParamSpec *spec)
 {
-  return spec->param_id != FILTER_PROP_POST_MESSAGES && spec->param_id != FILTER_PROP_INTERVAL;
+  return spec->param_id != FILTER_PROP_INTERVAL;
 }
 
 gboolean

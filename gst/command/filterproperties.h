@@ -14,8 +14,8 @@ G_BEGIN_DECLS
 gboolean filter_properties_set (FilterSettings *settings, const gchar *name, const gchar *text,
     GError **error);
 
-/* Returns a group with an option for each property but post-messages and interval, which are
- * about messages. The group writes to `settings`, which must stay valid. An option whose value does
+/* Returns a group with an option for each property but interval, which is about messages. The group
+ * writes to `settings`, which must stay valid. An option whose value does
  * not fit ends parsing with an error that names it. */
 GOptionGroup *filter_properties_group (FilterSettings *settings);
 

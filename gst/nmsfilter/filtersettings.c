@@ -41,8 +41,7 @@ DEFINE_ENUM_TYPE (gst_nms_action_get_type, "GstNmsAction",
 #define DEFAULT_MIN_NEIGHBORS 0
 #define DEFAULT_CLASSES NULL
 #define DEFAULT_ACTION GST_NMS_ACTION_REMOVE
-#define DEFAULT_POST_MESSAGES FALSE
-#define DEFAULT_INTERVAL GST_SECOND
+#define DEFAULT_INTERVAL 0
 #define DEFAULT_XLA_PLUGIN NULL
 #define DEFAULT_XLA_STRICT FALSE
 
@@ -161,16 +160,13 @@ install_choices (GObjectClass *object_class)
 static void
 install_reports (GObjectClass *object_class)
 {
-  g_object_class_install_property (object_class, FILTER_PROP_POST_MESSAGES,
-      g_param_spec_boolean ("post-messages", "Post messages",
-          "Post an element message \"nmsfilter\" every interval and at the end of the stream: the "
-          "fields of stats (totals), and timestamp, stream-time, running-time, duration (in "
-          "running time) and endtime (in stream time), all guint64, ns, of the interval since the "
-          "previous message",
-          DEFAULT_POST_MESSAGES, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_INTERVAL,
-      g_param_spec_uint64 ("interval", "Interval", "Stream time between two messages, in ns", 1,
-          G_MAXUINT64, DEFAULT_INTERVAL, CONTROLLABLE));
+      g_param_spec_uint64 ("interval", "Interval",
+          "Stream time, in ns, after which an element message \"nmsfilter\" is posted again; the "
+          "last one comes at the end of the stream. Its fields are those of stats (totals), and "
+          "timestamp, stream-time, running-time, duration (in running time) and endtime (in stream "
+          "time), all guint64, ns, of the interval since the previous message. 0 = no messages",
+          0, G_MAXUINT64, DEFAULT_INTERVAL, CONTROLLABLE));
 }
 
 void
@@ -223,7 +219,6 @@ static const gsize fields[] = {
   [FILTER_PROP_MIN_NEIGHBORS] = G_STRUCT_OFFSET (FilterSettings, min_neighbors),
   [FILTER_PROP_CLASSES] = G_STRUCT_OFFSET (FilterSettings, classes),
   [FILTER_PROP_ACTION] = G_STRUCT_OFFSET (FilterSettings, action),
-  [FILTER_PROP_POST_MESSAGES] = G_STRUCT_OFFSET (FilterSettings, post_messages),
   [FILTER_PROP_INTERVAL] = G_STRUCT_OFFSET (FilterSettings, interval),
   [FILTER_PROP_XLA_PLUGIN] = G_STRUCT_OFFSET (FilterSettings, xla_plugin),
   [FILTER_PROP_XLA_STRICT] = G_STRUCT_OFFSET (FilterSettings, xla_strict),
@@ -244,7 +239,6 @@ filter_settings_init (FilterSettings *settings)
     .missing_score = DEFAULT_MISSING_SCORE,
     .min_neighbors = DEFAULT_MIN_NEIGHBORS,
     .action = DEFAULT_ACTION,
-    .post_messages = DEFAULT_POST_MESSAGES,
     .interval = DEFAULT_INTERVAL,
     .xla_plugin = g_strdup (DEFAULT_XLA_PLUGIN),
     .xla_strict = DEFAULT_XLA_STRICT,

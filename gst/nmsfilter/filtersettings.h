@@ -35,7 +35,6 @@ typedef enum
   FILTER_PROP_CLASSES,
   FILTER_PROP_CLASS_OPTIONS,
   FILTER_PROP_ACTION,
-  FILTER_PROP_POST_MESSAGES,
   FILTER_PROP_INTERVAL,
   FILTER_PROP_XLA_PLUGIN,
   FILTER_PROP_XLA_STRICT,
@@ -59,9 +58,8 @@ typedef struct
   UnscoredOrder missing_score;
   guint min_neighbors;
   GstNmsAction action;
-  gboolean post_messages;
-  GstClockTime interval;
-  gchar *xla_plugin; /* NULL: the one that NMS_XLA_PLUGIN names */
+  GstClockTime interval; /* of messages, in ns; 0: none */
+  gchar *xla_plugin;     /* NULL: the one that NMS_XLA_PLUGIN names */
   gboolean xla_strict;
 
   gchar *classes;              /* as it was set */

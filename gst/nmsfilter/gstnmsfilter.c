@@ -50,7 +50,7 @@
  * second:
  * |[
  * gst-launch-1.0 -m filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
- *   ! nmsfilter score-threshold=0.4 max-detections=20 post-messages=true \
+ *   ! nmsfilter score-threshold=0.4 max-detections=20 interval=1000000000 \
  *     class-options='o,person=[o,iou-threshold=0.3],car=[o,max=5]' ! fakesink
  * ]|
  * Drop small boxes and those outside of the middle of the picture before the suppression, and
@@ -129,7 +129,6 @@ struct _GstNmsFilter
   GstNmsAction action;      /* settings.action, as read for this buffer */
   gboolean change;          /* transform_ip still has to remove or tag boxes */
   gboolean rewrite;         /* transform_ip has to write changed boxes back */
-  gboolean report;          /* settings.post_messages, as read for this buffer */
   GstClockTime interval;    /* settings.interval, as read for this buffer */
   ReportInterval reported;  /* since the last message */
   gboolean batches;         /* the buffers are batches */
@@ -224,7 +223,6 @@ take_settings (GstNmsFilter *self, BoxSuppressRules *rules)
   self->action = self->settings.action;
   self->uses_xla = self->settings.engine == FILTER_ENGINE_XLA;
   self->method = rules->core.method << 8 | rules->core.metric;
-  self->report = self->settings.post_messages;
   self->interval = self->settings.interval;
   GST_OBJECT_UNLOCK (self);
   rules->width = self->width;
@@ -306,7 +304,7 @@ decide (GstNmsFilter *self, GstBuffer *buffer, ScoreLoss *score_loss, const BoxS
   filter_stats_add_boxes (&self->frame, self->boxes, counts.lower_ranked);
   if (self->boxes->len == 0)
     return GST_FLOW_OK;
-  score_loss_warn (score_loss, GST_BASE_TRANSFORM (self), &self->frame, self->boxes, rules);
+  score_loss_warn (score_loss, GST_ELEMENT (self), &self->frame, self->boxes, rules);
   if (self->action == GST_NMS_ACTION_TAG)
     self->change = counts.decided > 0;
   else
@@ -448,7 +446,7 @@ gst_nms_filter_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
     change_buffer (self, buffer);
     count_buffer (self, NULL);
   }
-  if (self->report
+  if (self->interval > 0
       && report_interval_add (&self->reported, &trans->segment, buffer, self->interval))
     post_report (self);
   return GST_FLOW_OK;
@@ -496,7 +494,7 @@ gst_nms_filter_sink_event (GstBaseTransform *trans, GstEvent *event)
       break;
     case GST_EVENT_EOS:
       GST_OBJECT_LOCK (self);
-      report = self->settings.post_messages;
+      report = self->settings.interval > 0;
       GST_OBJECT_UNLOCK (self);
       if (report)
         post_report (self);

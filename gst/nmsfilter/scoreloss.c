@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * scoreloss: compares two counters per frame until the first loss of a stream, and one
- * flag after it. The pipeline is searched once for a stream.
- *
- * The search goes upstream through elements that hand buffers on unchanged. It ends at
- * the first other element. If that is not a converter, it may be the detector, and
- * converters in front of a detector drop nothing.
+ * flag after it.
  */
 #include "scoreloss.h"
-
-#include <string.h>
-
-#include <gst/base/gstbasetransform.h>
-
-/* ------------------------------------------------------------------- noticing */
 
 void
 score_loss_init (ScoreLoss *loss)
@@ -89,163 +79,17 @@ notice (ScoreLoss *loss, const FilterStats *frame, const GArray *boxes,
   return reason;
 }
 
-/* ------------------------------------------------------------------ the search */
-
-/* Returns the source pad of the element that feeds `sinkpad`, or NULL. Ghost pads, of
- * bins entered and of bins left, are followed to the pads inside and outside. */
-static GstPad *
-find_source (GstPad *sinkpad)
-{
-  GstPad *pad = gst_pad_get_peer (sinkpad);
-
-  while (pad) {
-    GstPad *next = NULL;
-
-    if (GST_IS_GHOST_PAD (pad)) {
-      next = gst_ghost_pad_get_target (GST_GHOST_PAD (pad));
-    } else if (GST_IS_PROXY_PAD (pad)) {
-      GstProxyPad *outside = gst_proxy_pad_get_internal (GST_PROXY_PAD (pad));
-
-      if (outside)
-        next = gst_pad_get_peer (GST_PAD (outside));
-      g_clear_object (&outside);
-    } else {
-      return pad;
-    }
-    gst_object_unref (pad);
-    pad = next;
-  }
-  return NULL;
-}
-
-/* Returns the only sink pad that `srcpad` gets its buffers from, or NULL if there is no
- * such pad, or more than one. */
-static GstPad *
-find_sink (GstPad *srcpad)
-{
-  GstIterator *links = gst_pad_iterate_internal_links (srcpad);
-  GValue item = G_VALUE_INIT;
-  GstPad *found = NULL;
-  guint count = 0;
-
-  while (links && gst_iterator_next (links, &item) == GST_ITERATOR_OK) {
-    if (count++ == 0)
-      found = g_value_dup_object (&item);
-    g_value_reset (&item);
-  }
-  g_value_unset (&item);
-  if (links)
-    gst_iterator_free (links);
-  if (count > 1)
-    g_clear_object (&found);
-  return found;
-}
-
-static const gchar *
-factory_name (GstElement *element)
-{
-  GstElementFactory *factory = gst_element_get_factory (element);
-
-  return factory ? GST_OBJECT_NAME (factory) : G_OBJECT_TYPE_NAME (element);
-}
-
-/* Returns whether the element moves or cuts the pixels. */
-static gboolean
-moves_pixels (GstElement *element)
-{
-  static const gchar *const names[] = { "videobox", "videocrop", "videoflip", NULL };
-
-  return g_strv_contains (names, factory_name (element));
-}
-
-/* Returns whether the element converts or scales video, or moves or cuts its
- * pixels: such elements copy at most the rectangle of a region. Since GStreamer 1.26
- * the class of videoscale is Scaler without Converter. */
-static gboolean
-drops_confidences (GstElement *element)
-{
-  const gchar *klass = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
-
-  return (klass && strstr (klass, "Video")
-             && (strstr (klass, "Converter") || strstr (klass, "Scaler")))
-      || moves_pixels (element);
-}
-
-static gboolean
-hands_buffers_on (GstElement *element)
-{
-  static const gchar *const names[] = { "boxoverlay", "boxrecord", "boxtransform", "nmsfilter",
-    NULL };
-  GstElementFactory *factory = gst_element_get_factory (element);
-  const gchar *plugin = factory ? gst_plugin_feature_get_plugin_name (GST_PLUGIN_FEATURE (factory))
-                                : NULL;
-
-  if (drops_confidences (element))
-    return GST_IS_BASE_TRANSFORM (element)
-        && gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (element));
-  return g_strcmp0 (plugin, "coreelements") == 0 || g_strv_contains (names, factory_name (element));
-}
-
-/* Returns the nearest element upstream that does more than hand buffers on, the first
- * element of the pipeline if each only hands them on, or NULL if the pad is not linked. */
-static GstElement *
-find_suspect (GstPad *sinkpad)
-{
-  GstElement *element = NULL;
-  GstPad *sink = gst_object_ref (sinkpad), *source;
-
-  while (sink && (source = find_source (sink)) != NULL) {
-    GstElement *next = gst_pad_get_parent_element (source);
-
-    gst_clear_object (&sink);
-    if (next) {
-      gst_clear_object (&element);
-      element = next;
-      if (hands_buffers_on (element))
-        sink = find_sink (source);
-    }
-    gst_object_unref (source);
-  }
-  gst_clear_object (&sink);
-  return element;
-}
-
-/* Returns the second sentence of the warning. Free it. */
-static gchar *
-advise (GstPad *sinkpad)
-{
-  GstElement *suspect = find_suspect (sinkpad);
-  gchar *advice;
-
-  if (suspect == NULL)
-    return g_strdup ("Put nmsfilter before videoconvert, videoscale and the like: they drop "
-                     "confidences.");
-  if (drops_confidences (suspect))
-    advice = g_strdup_printf ("%s (%s) probably dropped it: put nmsfilter before that element%s.",
-        GST_OBJECT_NAME (suspect), factory_name (suspect),
-        moves_pixels (suspect)
-            ? ", or send the boxes around it and move them with boxtransform (docs/geometry.md)"
-            : "");
-  else
-    advice = g_strdup_printf ("They come from %s (%s), which attached or received them "
-                              "without one, or dropped it.",
-        GST_OBJECT_NAME (suspect), factory_name (suspect));
-  gst_object_unref (suspect);
-  return advice;
-}
-
 void
-score_loss_warn (ScoreLoss *loss, GstBaseTransform *element, const FilterStats *frame,
+score_loss_warn (ScoreLoss *loss, GstElement *element, const FilterStats *frame,
     const GArray *boxes, const BoxSuppressRules *rules)
 {
   const gchar *reason = notice (loss, frame, boxes, rules);
-  gchar *advice;
 
-  if (G_LIKELY (reason == NULL))
-    return;
-  advice = advise (GST_BASE_TRANSFORM_SINK_PAD (element));
-  GST_ELEMENT_WARNING (element, STREAM, FORMAT, ("%s %s", reason, advice),
-      ("%" G_GUINT64_FORMAT " of the %" G_GUINT64_FORMAT " boxes on this buffer have none",
-          frame->unscored, frame->boxes_in));
-  g_free (advice);
+  if (G_UNLIKELY (reason != NULL))
+    GST_ELEMENT_WARNING (element, STREAM, FORMAT,
+        ("%s Put nmsfilter before videoconvert, videoscale, videocrop and the like, because they "
+         "drop confidences.",
+            reason),
+        ("%" G_GUINT64_FORMAT " of the %" G_GUINT64_FORMAT " boxes on this buffer have none",
+            frame->unscored, frame->boxes_in));
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * scoreloss: notices that boxes arrive without a confidence where that matters,
- * and names the element upstream that most likely dropped it.
- */
+/* scoreloss: notices that boxes arrive without a confidence where that matters. */
 #pragma once
 
-#include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
 #include "boxsuppress.h"
@@ -33,10 +29,9 @@ void score_loss_begin_stream (ScoreLoss *loss, const gchar *stream);
 
 /* Posts a warning of `element` if the loss matters, at most once in a stream: if a score
  * threshold, the global one or that of a class, is set for a box without a confidence, or if no
- * box of the frame has a confidence and earlier boxes of the stream had one. It names the element
- * upstream that most likely dropped the confidences. Takes boxes with the states that
- * box_suppress_run wrote, and their counters. */
-void score_loss_warn (ScoreLoss *loss, GstBaseTransform *element, const FilterStats *frame,
+ * box of the frame has a confidence and earlier boxes of the stream had one. Takes boxes with the
+ * states that box_suppress_run wrote, and their counters. */
+void score_loss_warn (ScoreLoss *loss, GstElement *element, const FilterStats *frame,
     const GArray *boxes, const BoxSuppressRules *rules);
 
 G_END_DECLS

@@ -172,7 +172,7 @@ test_shared_frame (void)
 static void
 test_empty (void)
 {
-  GstHarness *h = harness_new_caps ("nmsfilter post-messages=true interval=1", BATCH_CAPS);
+  GstHarness *h = harness_new_caps ("nmsfilter interval=1", BATCH_CAPS);
   GstBuffer *none = batches_new (0, 0), *idle = two_streams (0), *out;
 
   out = through (h, none);

@@ -250,7 +250,6 @@ set_something (GstElement *filter, GRand *rand, gboolean refused)
     { "action", { "remove", "tag", "remove", "tag" } },
     { "class-agnostic", { "true", "false", "true", "false" } },
     { "inclusive", { "true", "false", "true", "false" } },
-    { "post-messages", { "true", "false", "false", "false" } },
     { "class-options",
         { "o,car=[o,max=2]", "o,dog=[o,iou-threshold=0.2,score-threshold=0.1]",
             "o,person=[o,score-threshold=0.6],car=[o,max=1]", "o,car=[o,most=2]" } },
@@ -274,7 +273,7 @@ set_something (GstElement *filter, GRand *rand, gboolean refused)
         g_rand_int_range (rand, 0, 9), NULL);
   else if (what == 4)
     g_object_set (filter, "min-neighbors", g_rand_int_range (rand, 0, 4), "interval",
-        (guint64) g_rand_int_range (rand, 1, 1000000000), NULL);
+        (guint64) g_rand_int_range (rand, 0, 3) * 50000000, NULL);
   else
     gst_util_set_object_arg (G_OBJECT (filter), texts[i].name,
         texts[i].values[g_rand_int_range (rand, 0, refused ? 4 : 3)]);

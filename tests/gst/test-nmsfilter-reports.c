@@ -66,7 +66,7 @@ test_fields (void)
     "not-candidate", "over-cap", "too-few-neighbors", "no-score", "invalid", "too-small",
     "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-class", "cut-by-edge",
     "not-selected", "unscored", "lower-ranked", "time" };
-  GstHarness *h = harness_new ("nmsfilter post-messages=true");
+  GstHarness *h = harness_new ("nmsfilter interval=1000000000");
   GstBus *bus = harness_bus (h);
   const GstStructure *report;
   GstMessage *message;
@@ -101,7 +101,7 @@ test_fields (void)
 static void
 test_interval (void)
 {
-  GstHarness *h = harness_new ("nmsfilter post-messages=true");
+  GstHarness *h = harness_new ("nmsfilter interval=1000000000");
   GstBus *bus = harness_bus (h);
 
   push_seconds (h, 0, 9);
@@ -110,15 +110,15 @@ test_interval (void)
   g_assert_cmpuint (count_reports (bus), ==, 1);
   push_seconds (h, 10, 30);
   g_assert_cmpuint (count_reports (bus), ==, 3);
-  /* both can change while playing */
+  /* changes while playing */
   g_object_set (h->element, "interval", 500 * GST_MSECOND, NULL);
   push_seconds (h, 40, 10);
   g_assert_cmpuint (count_reports (bus), ==, 2);
-  g_object_set (h->element, "post-messages", FALSE, NULL);
+  g_object_set (h->element, "interval", (guint64) 0, NULL);
   push_seconds (h, 50, 20);
   g_assert_cmpuint (count_reports (bus), ==, 0);
   /* shorter than a frame: a message with each frame */
-  g_object_set (h->element, "post-messages", TRUE, "interval", (guint64) 1, NULL);
+  g_object_set (h->element, "interval", (guint64) 1, NULL);
   push_seconds (h, 70, 5);
   g_assert_cmpuint (count_reports (bus), ==, 5);
   harness_teardown (h, bus);
@@ -127,7 +127,7 @@ test_interval (void)
 static void
 test_end_of_stream (void)
 {
-  GstHarness *h = harness_new ("nmsfilter post-messages=true");
+  GstHarness *h = harness_new ("nmsfilter interval=1000000000");
   GstBus *bus = harness_bus (h);
   GstMessage *message;
 
@@ -147,7 +147,7 @@ test_end_of_stream (void)
 static void
 test_end_after_interval (void)
 {
-  GstHarness *h = harness_new ("nmsfilter post-messages=true");
+  GstHarness *h = harness_new ("nmsfilter interval=1000000000");
   GstBus *bus = harness_bus (h);
   const GstStructure *report;
   GstMessage *message;
@@ -178,7 +178,7 @@ test_end_after_interval (void)
 static void
 test_outside_segment (void)
 {
-  GstHarness *h = harness_new ("nmsfilter post-messages=true interval=20000000");
+  GstHarness *h = harness_new ("nmsfilter interval=20000000");
   GstBus *bus = harness_bus (h);
   const GstStructure *report;
   GstMessage *message;
@@ -207,7 +207,7 @@ test_outside_segment (void)
 static void
 test_end_time_at_double_rate (void)
 {
-  GstHarness *h = harness_new ("nmsfilter post-messages=true");
+  GstHarness *h = harness_new ("nmsfilter interval=1000000000");
   GstBus *bus = harness_bus (h);
   const GstStructure *report;
   GstMessage *message;
@@ -229,7 +229,7 @@ test_end_time_at_double_rate (void)
 static void
 test_empty_stream (void)
 {
-  GstHarness *h = harness_new ("nmsfilter post-messages=true");
+  GstHarness *h = harness_new ("nmsfilter interval=1000000000");
   GstBus *bus = harness_bus (h);
   GstMessage *message;
 
@@ -247,7 +247,7 @@ test_empty_stream (void)
 static void
 test_jumps (void)
 {
-  GstHarness *h = harness_new ("nmsfilter post-messages=true");
+  GstHarness *h = harness_new ("nmsfilter interval=1000000000");
   GstBus *bus = harness_bus (h);
   GstSegment segment;
   guint i;
@@ -277,7 +277,7 @@ test_jumps (void)
 static void
 test_without_timestamps (void)
 {
-  GstHarness *h = harness_new ("nmsfilter post-messages=true interval=20000000");
+  GstHarness *h = harness_new ("nmsfilter interval=20000000");
   GstBus *bus = harness_bus (h);
   guint i;
 
@@ -296,7 +296,7 @@ test_in_a_pipeline (void)
 {
   GstElement *pipeline =
       gst_parse_launch ("videotestsrc num-buffers=25 ! "
-                        "video/x-raw,framerate=10/1 ! nmsfilter post-messages=true ! fakesink",
+                        "video/x-raw,framerate=10/1 ! nmsfilter interval=1000000000 ! fakesink",
           NULL);
   GstBus *bus = gst_element_get_bus (pipeline);
   GstMessage *message;
