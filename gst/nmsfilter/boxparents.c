@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxparents: finds the boxes that are excluded from the next run. A second run is
- * rare, because it takes a part that was kept while its parent was dropped. In the
- * first rounds the excluded boxes are decided anew each time. Some frames never settle
- * that way (a part suppresses the box that suppresses its parent's suppressor, and so
- * on), so later rounds only add to the excluded boxes, and the last round is final.
+ * boxparents: the parts are listed behind their parents, so that one loop drops a part of a part.
+ * A second pass is rare, because it takes a part that was kept while its parent was dropped.
+ * There is no third one, because some frames would never settle: a part suppresses the box that
+ * suppresses its parent's suppressor, and so on.
  */
 #include "boxparents.h"
 
 #include <string.h>
 
-#define ROUNDS 16
-#define ROUNDS_FREE 8 /* only the first 8 may end an exclusion */
-
 struct _BoxParents
 {
-  GArray *parts;  /* guint32: indices of boxes with a parent, each
-                                 * behind its parent */
-  GArray *first;  /* guint8 (a BoxState): the state of each part before
-                                 * the first run */
+  GArray *parts;  /* guint32: indices of boxes with a parent, each behind its parent */
+  GArray *first;  /* guint8 (a BoxState): the state of each part before the first pass */
   GArray *listed; /* guint8 for each box: 1 if it is in parts */
-  guint rounds;   /* runs so far */
 };
 
 BoxParents *
@@ -62,7 +55,6 @@ box_parents_begin (BoxParents *parents, const GArray *boxes)
 {
   guint i;
 
-  parents->rounds = 0;
   g_array_set_size (parents->parts, 0);
   g_array_set_size (parents->first, 0);
   g_array_set_size (parents->listed, boxes->len);
@@ -105,51 +97,39 @@ follow (GArray *boxes, Box *box)
   return TRUE;
 }
 
-void
-box_parents_exclude_first (BoxParents *parents, GArray *boxes, const gint32 *fed_at,
-    guint8 *exclude, guint count)
+gboolean
+box_parents_exclude (BoxParents *parents, GArray *boxes, const gint32 *fed_at, guint8 *exclude)
 {
-  guint i;
+  gboolean excluded = FALSE;
 
-  memset (exclude, 0, count);
-  for (i = 0; i < parents->parts->len; i++) {
-    guint32 k = g_array_index (parents->parts, guint32, i);
+  for (guint i = 0; i < parents->parts->len; i++) {
+    const guint32 k = g_array_index (parents->parts, guint32, i);
 
-    if (follow (boxes, &g_array_index (boxes, Box, k)) && fed_at[k] >= 0)
+    if (follow (boxes, &g_array_index (boxes, Box, k)) && fed_at[k] >= 0) {
       exclude[fed_at[k]] = 1;
+      excluded = TRUE;
+    }
   }
+  return excluded;
 }
 
-gboolean
-box_parents_again (BoxParents *parents, GArray *boxes, const gint32 *fed_at, guint8 *exclude)
+void
+box_parents_end (BoxParents *parents, GArray *boxes, const gint32 *fed_at, const guint8 *exclude)
 {
-  gboolean again = FALSE;
-  gboolean last = ++parents->rounds >= ROUNDS;
-  guint i;
-
-  for (i = 0; i < parents->parts->len; i++) {
-    guint32 k = g_array_index (parents->parts, guint32, i);
+  for (guint i = 0; i < parents->parts->len; i++) {
+    const guint32 k = g_array_index (parents->parts, guint32, i);
     Box *box = &g_array_index (boxes, Box, k);
-    gint32 at = fed_at[k];
-    gboolean follows;
+    const gboolean left_out = fed_at[k] >= 0 && exclude[fed_at[k]]
+        && box->state != BOX_STATE_INVALID;
+    const BoxState before = box->state;
 
-    if (at < 0 || (exclude[at] && box->state != BOX_STATE_INVALID)) {
+    if (fed_at[k] < 0) /* it took part in no pass */
       box->state = (BoxState) g_array_index (parents->first, guint8, i);
+    else if (left_out)
+      box->state = BOX_STATE_KEPT;
+    if (fed_at[k] < 0 || left_out)
       box->suppressed_by = -1;
-    }
-    follows = follow (boxes, box);
-    if (at < 0 || follows == (exclude[at] != 0))
-      continue;
-    if (follows) {
-      exclude[at] = !last;
-    } else if (parents->rounds <= ROUNDS_FREE) {
-      exclude[at] = 0;
-    } else {
-      /* its parent is kept only because the part was excluded: drop the part */
-      box->state = BOX_STATE_SUPPRESSED;
-      continue;
-    }
-    again = TRUE;
+    if (!follow (boxes, box) && left_out)
+      box->state = before;
   }
-  return again && !last;
 }

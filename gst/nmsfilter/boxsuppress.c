@@ -4,10 +4,12 @@
  * for which it makes a few passes over small arrays that are kept from frame to frame.
  * Nothing grows faster than n log n, because a frame may have 100,000 boxes.
  *
- * When every box has a confidence, the columns go to the core as they were read. When
- * some have none, rank lower than their confidence says, or are of sources with different
- * priorities, the boxes are sorted into their final order here and go to the core without
- * scores, which then ranks them by their position.
+ * Each box that takes part has one key. drop_boxes writes the keys, rank_boxes sorts them, and
+ * feed_boxes writes the columns of the core in their order. Most frames are not ranked here,
+ * because each of their boxes has a confidence: the core ranks by it. When some boxes have none,
+ * rank lower than their confidence says, or are of sources with different priorities, they go to
+ * the core in their final order and without scores, because the core then ranks them by their
+ * position.
  */
 #include "boxsuppress.h"
 
@@ -15,34 +17,52 @@
 #include <string.h>
 
 #include "boxparents.h"
-#include "unscoredorder.h"
 
 #define COORDINATE_LIMIT 1e18f /* of the core: a box with a greater one is invalid */
+
+/* A box that takes part. */
+typedef struct
+{
+  guint32 index; /* of the box */
+  gint32 class_id;
+  /* only in ranked frames: */
+  guint32 group; /* the lowest comes first, see group_of */
+  gdouble value; /* confidence, neighbors or area; the highest comes first */
+} BoxKey;
+
+/* The bit of a group whose boxes have no confidence. */
+#define GROUP_NO_SCORE 1u
+
+/* What is known of the frame after drop_boxes. */
+typedef struct
+{
+  guint count;        /* boxes that take part: elements of `keys` */
+  guint lower_ranked; /* of these, those with BOX_RANKS_LOWER */
+  gboolean unscored;  /* a box has no confidence */
+  gboolean scored;    /* a box has a confidence */
+  gboolean parts;     /* a box is a part of another */
+  gboolean rotated;   /* a box is rotated */
+  gboolean ranked;    /* rank_boxes is needed */
+} Frame;
 
 struct _BoxSuppress
 {
   nms_context *context; /* owned by the caller */
-  nms_options options;  /* of this run */
-  gboolean rotated;     /* a box of this run has a rotation */
   BoxParents *parents;
 
   guint capacity; /* elements of each array below */
+  BoxKey *keys;
+  gint32 *fed_at; /* for each box: its position among the keys, or -1; only with parts */
 
-  /* one element for each box */
-  gint32 *class_of; /* class id; set only if some box has no confidence */
-  gint32 *fed_at;   /* position among the fed boxes, or -1 */
-
-  /* one element for each fed box: a box that goes to the core */
-  guint32 *fed; /* index of the box */
+  /* columns of the core, one element for each key */
   gfloat *rows; /* x1 y1 x2 y2 */
   gfloat *angle;
   gfloat *score;
   gint32 *class_id;
   gint32 *source; /* filled if the run has sources */
-  gint32 *parent; /* position of its parent among the fed boxes, or -1 */
+  gint32 *parent; /* position of its parent among the keys, or -1 */
   guint8 *exclude;
   guint32 *neighbors;
-  UnscoredOrderKey *keys;
 
   /* a hash table: the label ids of boxes without a label get the class ids -1, -2, ...
    * in order of appearance; slots of an older frame have another stamp */
@@ -72,9 +92,7 @@ box_suppress_free (BoxSuppress *self)
   if (self == NULL)
     return;
   box_parents_free (self->parents);
-  g_free (self->class_of);
   g_free (self->fed_at);
-  g_free (self->fed);
   g_free (self->rows);
   g_free (self->angle);
   g_free (self->score);
@@ -97,9 +115,7 @@ reserve (BoxSuppress *self, guint count)
     return;
   while (capacity < count)
     capacity *= 2;
-  self->class_of = g_renew (gint32, self->class_of, capacity);
   self->fed_at = g_renew (gint32, self->fed_at, capacity);
-  self->fed = g_renew (guint32, self->fed, capacity);
   self->rows = g_renew (gfloat, self->rows, (gsize) 4 * capacity);
   self->angle = g_renew (gfloat, self->angle, capacity);
   self->score = g_renew (gfloat, self->score, capacity);
@@ -108,7 +124,7 @@ reserve (BoxSuppress *self, guint count)
   self->parent = g_renew (gint32, self->parent, capacity);
   self->exclude = g_renew (guint8, self->exclude, capacity);
   self->neighbors = g_renew (guint32, self->neighbors, capacity);
-  self->keys = g_renew (UnscoredOrderKey, self->keys, capacity);
+  self->keys = g_renew (BoxKey, self->keys, capacity);
   self->capacity = capacity;
 }
 
@@ -155,7 +171,7 @@ class_of_box (BoxSuppress *self, const Box *box, gint32 *last)
   return box->flags & BOX_HAS_LABEL_ID ? class_of_label_id (self, box->label_id, last) : 0;
 }
 
-/* ------------------------------------------------------------------ columns */
+/* --------------------------------------------------------------------- drop */
 
 static gboolean
 is_valid (const Box *box)
@@ -168,234 +184,267 @@ is_valid (const Box *box)
       && !((box->flags & BOX_HAS_CONFIDENCE) && isnan (box->confidence));
 }
 
-/* Writes box i at position k of the columns. */
-static inline void
-feed (BoxSuppress *self, const Box *box, guint32 i, gint32 class_id, guint k)
+/* Returns the state of a box that a rule other than its confidence drops, or BOX_STATE_KEPT. */
+static inline BoxState
+state_before (Box *box, const BoxSuppressRules *rules, const PrefilterFrame *prefilter)
 {
-  gfloat *row = &self->rows[(gsize) 4 * k];
+  BoxState state = BOX_STATE_KEPT;
 
-  self->fed[k] = i;
-  row[0] = (gfloat) box->x1;
-  row[1] = (gfloat) box->y1;
-  row[2] = (gfloat) box->x2;
-  row[3] = (gfloat) box->y2;
-  self->score[k] = (gfloat) box->confidence;
-  self->class_id[k] = class_id;
+  if (G_UNLIKELY (rules->selection != NULL) && !class_selection_has (rules->selection, box->label))
+    return BOX_STATE_NONE;
+  if (G_UNLIKELY (prefilter != NULL) && is_valid (box))
+    state = prefilter_check (prefilter, box);
+  if (G_UNLIKELY (rules->sources != NULL) && state == BOX_STATE_KEPT && is_valid (box)
+      && source_options_drop (rules->sources, box))
+    state = BOX_STATE_BELOW_SCORE;
+  if (rules->unscored_order == UNSCORED_ORDER_DROP && state == BOX_STATE_KEPT
+      && !(box->flags & BOX_HAS_CONFIDENCE))
+    state = is_valid (box) ? BOX_STATE_NO_SCORE : BOX_STATE_INVALID;
+  return state;
 }
 
-/* Writes the columns again, after fed[0..count) has changed. */
+/* Decides, in a ranked frame, the boxes that the core would drop in other frames: invalid ones and
+ * those below their score threshold. With a method that computes with scores, also those without a
+ * confidence if another box has one. */
 static void
-feed_again (BoxSuppress *self, const GArray *boxes, guint count)
+drop_before_ranking (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules, Frame *frame)
 {
-  guint k;
+  const gboolean drop_unscored = frame->scored
+      && box_suppress_needs_scores ((nms_method) rules->core.method);
+  guint k, kept = 0;
 
-  for (k = 0; k < count; k++) {
-    guint32 i = self->fed[k];
-    feed (self, &g_array_index (boxes, Box, i), i, self->class_of[i], k);
+  for (k = 0; k < frame->count; k++) {
+    const BoxKey key = self->keys[k];
+    Box *box = &g_array_index (boxes, Box, key.index);
+    const gboolean scored = (box->flags & BOX_HAS_CONFIDENCE) != 0;
+
+    if (!is_valid (box))
+      box->state = BOX_STATE_INVALID;
+    else if (scored
+        && (gfloat) box->confidence < class_options_score_threshold (rules->options, key.class_id,
+               rules->core.score_threshold))
+      box->state = BOX_STATE_BELOW_SCORE;
+    else if (!scored && drop_unscored)
+      box->state = BOX_STATE_NO_SCORE;
+    else
+      self->keys[kept++] = key;
+  }
+  frame->count = kept;
+}
+
+/* Decides the boxes that do not go to the core, and writes a key for each of the others. */
+static Frame
+drop_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
+    const PrefilterFrame *prefilter)
+{
+  const gboolean needs_scores = box_suppress_needs_scores ((nms_method) rules->core.method);
+  Box *box = (Box *) boxes->data;
+  const guint len = boxes->len;
+  BoxKey *key = self->keys;
+  Frame frame = { 0 };
+  gint32 last = 0;
+
+  begin_label_ids (self);
+  for (guint i = 0; i < len; i++, box++) {
+    box->suppressed_by = -1;
+    frame.parts |= box->parent >= 0;
+    frame.rotated |= box->rotation != 0;
+    box->state = state_before (box, rules, prefilter);
+    if (box->state != BOX_STATE_KEPT)
+      continue;
+    if (G_UNLIKELY (box->flags & BOX_CUT) && !needs_scores)
+      box->flags |= BOX_RANKS_LOWER;
+    frame.lower_ranked += (box->flags & BOX_RANKS_LOWER) != 0;
+    frame.scored |= (box->flags & BOX_HAS_CONFIDENCE) != 0;
+    frame.unscored |= (box->flags & BOX_HAS_CONFIDENCE) == 0;
+    key->index = i;
+    key->class_id = class_of_box (self, box, &last);
+    key++;
+  }
+  frame.count = (guint) (key - self->keys);
+  frame.ranked = frame.unscored || frame.lower_ranked > 0
+      || (rules->sources && rules->sources->has_priorities);
+  if (frame.ranked)
+    drop_before_ranking (self, boxes, rules, &frame);
+  return frame;
+}
+
+/* --------------------------------------------------------------------- feed */
+
+/* Writes the positions of the parents. */
+static void
+feed_parents (BoxSuppress *self, const GArray *boxes, guint count)
+{
+  for (guint i = 0; i < boxes->len; i++)
+    self->fed_at[i] = -1;
+  for (guint k = 0; k < count; k++)
+    self->fed_at[self->keys[k].index] = (gint32) k;
+  for (guint k = 0; k < count; k++) {
+    const gint parent = g_array_index (boxes, Box, self->keys[k].index).parent;
+
+    self->parent[k] = parent >= 0 ? self->fed_at[parent] : -1;
   }
 }
 
-/* Sets up `columns` for the core: the first `count` elements of the arrays. */
+/* Writes the columns of the core in the order of the keys. */
 static void
-set_columns (BoxSuppress *self, const GArray *boxes, guint count, nms_boxes *columns,
-    gboolean with_score, gboolean parts)
+feed_boxes (BoxSuppress *self, const GArray *boxes, const Frame *frame, nms_boxes *columns)
 {
-  guint i, k;
+  const ptrdiff_t stride = 4 * sizeof (gfloat);
+  gfloat *row = self->rows;
 
-  *columns = (nms_boxes) { .size = sizeof *columns, .count = count };
-  nms_boxes_set_rows (columns, self->rows);
-  columns->class_id.data = self->class_id;
-  if (self->rotated) {
-    for (k = 0; k < count; k++)
-      self->angle[k] = (gfloat) g_array_index (boxes, Box, self->fed[k]).rotation;
+  for (guint k = 0; k < frame->count; k++, row += 4) {
+    const BoxKey *key = &self->keys[k];
+    const Box *box = &g_array_index (boxes, Box, key->index);
+
+    row[0] = (gfloat) box->x1;
+    row[1] = (gfloat) box->y1;
+    row[2] = (gfloat) box->x2;
+    row[3] = (gfloat) box->y2;
+    self->score[k] = (gfloat) box->confidence;
+    self->class_id[k] = key->class_id;
+  }
+  *columns = (nms_boxes) {
+    .size = sizeof *columns,
+    .count = frame->count,
+    .x1 = { self->rows, stride },
+    .y1 = { self->rows + 1, stride },
+    .x2 = { self->rows + 2, stride },
+    .y2 = { self->rows + 3, stride },
+    .class_id = { self->class_id, 0 },
+  };
+  if (frame->rotated) {
+    for (guint k = 0; k < frame->count; k++)
+      self->angle[k] = (gfloat) g_array_index (boxes, Box, self->keys[k].index).rotation;
     columns->angle.data = self->angle;
   }
-  if (with_score)
-    columns->score.data = self->score;
-  if (parts) {
-    for (i = 0; i < boxes->len; i++)
-      self->fed_at[i] = -1;
-    for (k = 0; k < count; k++)
-      self->fed_at[self->fed[k]] = (gint32) k;
-    for (k = 0; k < count; k++) {
-      gint parent = g_array_index (boxes, Box, self->fed[k]).parent;
-      self->parent[k] = parent >= 0 ? self->fed_at[parent] : -1;
-    }
+  if (frame->parts) {
+    feed_parents (self, boxes, frame->count);
     columns->parent.data = self->parent;
   }
 }
 
 static void
-set_sources (BoxSuppress *self, const GArray *boxes, const SourceOptions *sources,
-    nms_boxes *columns)
+feed_sources (BoxSuppress *self, const GArray *boxes, const SourceOptions *sources,
+    nms_boxes *columns, nms_options *options)
 {
-  guint k;
-
-  for (k = 0; k < columns->count; k++)
+  for (guint k = 0; k < columns->count; k++)
     self->source[k] = source_options_find (sources,
-        g_array_index (boxes, Box, self->fed[k]).source);
+        g_array_index (boxes, Box, self->keys[k].index).source);
   columns->source.data = self->source;
-  self->options.source_weights = sources->weights;
-  self->options.source_count = sources->count;
+  options->source_weights = sources->weights;
+  options->source_count = sources->count;
 }
 
-/* ------------------------------------------------ boxes that are sorted here */
+/* --------------------------------------------------------------------- rank */
 
-/* Sorts the fed boxes into their final order. `unscored` says whether any box has no
- * confidence. Before that it decides the boxes that do not go to the core: invalid ones,
- * those below their score threshold, those with too few neighbors and, with
- * `drop_unscored`, those without a confidence. Returns the number of boxes left in fed[],
- * or an error. */
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Compares two keys, the better one first. Every tie is broken, so the result does not depend on
+ * the algorithm. Boxes without a confidence and with equal values are compared by geometry,
+ * because cascade detectors report the same boxes in another order from run to run. */
 static gint
-order_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules, guint count,
-    gboolean parts, gboolean unscored, gboolean drop_unscored)
+compare_keys (gconstpointer a, gconstpointer b, gpointer user_data)
 {
-  const Box *all = (const Box *) boxes->data;
-  const gboolean by_neighbors = rules->unscored_order == UNSCORED_ORDER_NEIGHBORS;
-  const gboolean neighbors = unscored && !drop_unscored
-      && (by_neighbors || rules->min_neighbors > 0);
-  guint k, kept;
+  const BoxKey *left = a, *right = b;
+  const Box *boxes = user_data;
+  gint order = COMPARE (left->group, right->group);
+
+  if (order == 0)
+    order = COMPARE (right->value, left->value);
+  if (order == 0 && (left->group & GROUP_NO_SCORE)) {
+    const Box *l = &boxes[left->index], *r = &boxes[right->index];
+
+    order = COMPARE (l->x1, r->x1);
+    if (order == 0)
+      order = COMPARE (l->y1, r->y1);
+    if (order == 0)
+      order = COMPARE (l->x2, r->x2); /* the width, as x1 is equal */
+    if (order == 0)
+      order = COMPARE (l->y2, r->y2);
+  }
+  return order ? order : COMPARE (left->index, right->index);
+}
+
+/* Returns the group of a box: boxes that rank lower after all others, then by the priority of the
+ * source, from -32768 to 32767, then boxes without a confidence after those with one. */
+static guint32
+group_of (const Box *box, const SourceOptions *sources)
+{
+  const gint priority = source_options_priority (sources, box);
+
+  return (guint32) ((box->flags & BOX_RANKS_LOWER) != 0) << 17 | (guint32) (32767 - priority) << 1
+      | (box->flags & BOX_HAS_CONFIDENCE ? 0 : GROUP_NO_SCORE);
+}
+
+/* Returns the value by which boxes of one group are ranked. */
+static gdouble
+value_of (const Box *box, UnscoredOrder order, guint index, guint neighbors)
+{
+  if (box->flags & BOX_HAS_CONFIDENCE)
+    return (gfloat) box->confidence;
+  if (order == UNSCORED_ORDER_NEIGHBORS)
+    return neighbors;
+  if (order == UNSCORED_ORDER_AREA)
+    return fabs (box->x2 - box->x1) * fabs (box->y2 - box->y1);
+  return -(gdouble) index;
+}
+
+static gint
+count_neighbors (BoxSuppress *self, const GArray *boxes, const nms_options *options,
+    const Frame *frame)
+{
+  nms_options counting = *options;
+  nms_boxes columns;
+
+  counting.max_candidates = 0; /* because neighbors decide which boxes are best */
+  counting.method = NMS_METHOD_HARD;
+  counting.metric = NMS_METRIC_IOU;
+  counting.outputs = 0;
+  feed_boxes (self, boxes, frame, &columns);
+  return nms_count_neighbors (self->context, &columns, &counting, self->neighbors);
+}
+
+/* Sorts the keys of a ranked frame, the best one first. Drops boxes without a confidence that have
+ * too few neighbors. Returns 0 or an error. */
+static gint
+rank_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
+    const nms_options *options, Frame *frame)
+{
+  const UnscoredOrder order = rules->unscored_order;
+  const gboolean dropped = frame->scored
+      && box_suppress_needs_scores ((nms_method) rules->core.method);
+  const gboolean counted = frame->unscored && !dropped
+      && (order == UNSCORED_ORDER_NEIGHBORS || rules->min_neighbors > 0);
+  guint k, kept = 0;
   gint res;
 
-  for (k = 0; k < count; k++)
-    self->class_of[self->fed[k]] = self->class_id[k];
-  for (k = kept = 0; k < count; k++) {
-    guint32 i = self->fed[k];
-    Box *box = &g_array_index (boxes, Box, i);
-    gfloat least = rules->core.score_threshold;
+  if (counted && (res = count_neighbors (self, boxes, options, frame)) < 0)
+    return res;
+  for (k = 0; k < frame->count; k++) {
+    BoxKey key = self->keys[k];
+    Box *box = &g_array_index (boxes, Box, key.index);
+    const guint neighbors = counted ? self->neighbors[k] : 0;
 
-    if (!is_valid (box)) {
-      box->state = BOX_STATE_INVALID;
-      continue;
-    }
-    if (box->flags & BOX_HAS_CONFIDENCE) {
-      least = class_options_score_threshold (rules->options, self->class_of[i], least);
-      if ((gfloat) box->confidence < least) {
-        box->state = BOX_STATE_BELOW_SCORE;
-        continue;
-      }
-    } else if (drop_unscored) {
-      box->state = BOX_STATE_NO_SCORE;
-      continue;
-    }
-    self->fed[kept++] = i;
-  }
-  count = kept;
-
-  if (neighbors) {
-    nms_options counting = self->options;
-    nms_boxes columns;
-
-    counting.max_candidates = 0; /* because neighbors decide which boxes are best */
-    counting.method = NMS_METHOD_HARD;
-    counting.metric = NMS_METRIC_IOU;
-    counting.outputs = 0;
-    feed_again (self, boxes, count);
-    set_columns (self, boxes, count, &columns, FALSE, parts);
-    if ((res = nms_count_neighbors (self->context, &columns, &counting, self->neighbors)) < 0)
-      return res;
-  }
-
-  for (k = kept = 0; k < count; k++) {
-    Box *box = &g_array_index (boxes, Box, self->fed[k]);
-    UnscoredOrderKey *key = &self->keys[kept];
-
-    *key = (UnscoredOrderKey) { 0, self->fed[k],
-      unscored_order_group (box->flags & BOX_RANKS_LOWER,
-          source_options_priority (rules->sources, box)) };
-    if (box->flags & BOX_HAS_CONFIDENCE) {
-      key->value = (gfloat) box->confidence;
-    } else if (rules->min_neighbors > 0 && self->neighbors[k] < rules->min_neighbors) {
+    if (!(box->flags & BOX_HAS_CONFIDENCE) && neighbors < rules->min_neighbors) {
       box->state = BOX_STATE_TOO_FEW_NEIGHBORS;
       continue;
-    } else {
-      key->group |= UNSCORED_ORDER_NO_SCORE;
-      if (by_neighbors)
-        key->value = self->neighbors[k];
-      else if (rules->unscored_order == UNSCORED_ORDER_AREA)
-        key->value = fabs (box->x2 - box->x1) * fabs (box->y2 - box->y1);
-      else
-        key->value = -(gdouble) key->index;
     }
-    kept++;
+    key.group = group_of (box, rules->sources);
+    key.value = value_of (box, order, key.index, neighbors);
+    self->keys[kept++] = key;
   }
-  unscored_order_sort (self->keys, kept, all);
-  for (k = 0; k < kept; k++)
-    self->fed[k] = self->keys[k].index;
-  feed_again (self, boxes, kept);
-  return (gint) kept;
+  frame->count = kept;
+  g_qsort_with_data (self->keys, (gint) kept, sizeof *self->keys, compare_keys, boxes->data);
+  return 0;
 }
 
 /* ------------------------------------------------------------------ the run */
 
-typedef struct
-{
-  guint count;        /* boxes that take part */
-  guint lower_ranked; /* of these, those with BOX_RANKS_LOWER */
-  gboolean unscored;  /* a box has no confidence */
-  gboolean scored;    /* a box has a confidence */
-  gboolean parts;     /* a box is a part of another */
-} Taken;
-
-/* Writes the boxes that take part into the columns. Decides those that `prefilter` (NULL:
- * none) or the threshold of their source drops, and those that are dropped for the lack of a
- * confidence. Cut boxes rank lower. */
-static Taken
-take_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
-    const PrefilterFrame *prefilter)
-{
-  const gboolean needs_scores = box_suppress_needs_scores ((nms_method) rules->core.method);
-  const ClassSelection *selection = rules->selection;
-  const guint len = boxes->len;
-  Box *box = (Box *) boxes->data;
-  gboolean any_part = FALSE, rotated = FALSE;
-  Taken taken = { 0 };
-  gint32 last = 0;
-  guint i, count = 0;
-
-  begin_label_ids (self);
-  for (i = 0; i < len; i++, box++) {
-    box->state = BOX_STATE_KEPT;
-    box->suppressed_by = -1;
-    any_part |= box->parent >= 0;
-    rotated |= box->rotation != 0;
-    if (G_UNLIKELY (selection != NULL) && !class_selection_has (selection, box->label)) {
-      box->state = BOX_STATE_NONE;
-      continue;
-    }
-    if (G_UNLIKELY (prefilter != NULL) && is_valid (box)) {
-      box->state = prefilter_check (prefilter, box);
-      if (box->state != BOX_STATE_KEPT)
-        continue;
-    }
-    if (G_UNLIKELY (rules->sources != NULL) && is_valid (box)
-        && source_options_drop (rules->sources, box)) {
-      box->state = BOX_STATE_BELOW_SCORE;
-      continue;
-    }
-    if (G_UNLIKELY (box->flags & BOX_CUT) && !needs_scores)
-      box->flags |= BOX_RANKS_LOWER;
-    if (G_UNLIKELY (!(box->flags & BOX_HAS_CONFIDENCE))) {
-      if (rules->unscored_order == UNSCORED_ORDER_DROP) {
-        box->state = is_valid (box) ? BOX_STATE_NO_SCORE : BOX_STATE_INVALID;
-        continue;
-      }
-      taken.unscored = TRUE;
-    } else {
-      taken.scored = TRUE;
-    }
-    if (G_UNLIKELY (box->flags & BOX_RANKS_LOWER))
-      taken.lower_ranked++;
-    feed (self, box, i, class_of_box (self, box, &last), count++);
-  }
-  taken.count = count;
-  taken.parts = any_part;
-  self->rotated = rotated;
-  return taken;
-}
-
+/* Writes the states of the boxes, but for those that were excluded from the run. */
 static void
-take_outcomes (BoxSuppress *self, GArray *boxes, guint count, const nms_result *result)
+take_outcomes (BoxSuppress *self, GArray *boxes, guint count, const nms_result *result,
+    const guint8 *exclude)
 {
   static const guint8 states[] = {
     [NMS_OUTCOME_KEPT] = BOX_STATE_KEPT,
@@ -408,13 +457,15 @@ take_outcomes (BoxSuppress *self, GArray *boxes, guint count, const nms_result *
   guint k;
 
   for (k = 0; k < count; k++) {
-    Box *box = &g_array_index (boxes, Box, self->fed[k]);
+    Box *box = &g_array_index (boxes, Box, self->keys[k].index);
 
+    if (exclude && exclude[k] && result->outcome[k] != NMS_OUTCOME_INVALID)
+      continue;
     box->state = (BoxState) states[result->outcome[k]];
     if (result->suppressed_by)
       box->suppressed_by = result->suppressed_by[k] < 0
           ? -1
-          : (gint) self->fed[result->suppressed_by[k]];
+          : (gint) self->keys[result->suppressed_by[k]].index;
   }
 }
 
@@ -460,7 +511,7 @@ take_changes (const BoxSuppress *self, GArray *boxes, const nms_result *result)
 
   for (k = 0; k < result->kept_count; k++) {
     const gint32 at = result->kept[k];
-    Box *box = &g_array_index (boxes, Box, self->fed[at]);
+    Box *box = &g_array_index (boxes, Box, self->keys[at].index);
 
     if (result->kept_box)
       take_corners (box, &self->rows[(gsize) 4 * at], &result->kept_box[(gsize) 4 * k]);
@@ -475,18 +526,18 @@ take_changes (const BoxSuppress *self, GArray *boxes, const nms_result *result)
 }
 
 static void
-count_states (const GArray *boxes, BoxSuppressCounts *counts)
+count_boxes (const GArray *boxes, BoxSuppressCounts *counts)
 {
-  guint i, decided = 0, dropped = 0;
+  const Box *box = (const Box *) boxes->data;
+  guint unscored = 0;
 
-  for (i = 0; i < boxes->len; i++) {
-    const BoxState state = g_array_index (boxes, Box, i).state;
-
-    decided += state != BOX_STATE_NONE;
-    dropped += box_state_is_drop (state);
+  for (guint i = 0; i < boxes->len; i++, box++) {
+    counts->by_state[box->state]++;
+    unscored += !(box->flags & BOX_HAS_CONFIDENCE);
   }
-  counts->decided = decided;
-  counts->dropped = dropped;
+  counts->unscored = unscored;
+  counts->decided = boxes->len - counts->by_state[BOX_STATE_NONE];
+  counts->dropped = counts->decided - counts->by_state[BOX_STATE_KEPT];
 }
 
 void
@@ -506,62 +557,87 @@ box_suppress_needs_scores (nms_method method)
       && method != NMS_METHOD_GREEDY_MERGE;
 }
 
+/* Writes the options of the run but for the sources. */
+static void
+set_options (const BoxSuppressRules *rules, const Frame *frame, gboolean want_suppressors,
+    nms_options *options)
+{
+  *options = rules->core;
+  options->outputs = NMS_OUTPUT_OUTCOME | (want_suppressors ? NMS_OUTPUT_SUPPRESSED_BY : 0)
+      | changed_outputs ((nms_method) rules->core.method);
+  if (rules->options) {
+    options->class_options = frame->ranked ? rules->options->unscored : rules->options->options;
+    options->class_option_count = rules->options->count;
+  }
+  if (frame->ranked) { /* drop_before_ranking has applied them */
+    options->score_threshold = -INFINITY;
+    options->score_strict = 0;
+  }
+}
+
+/* Runs a frame in which a box is a part of another, a second time if it must. */
+static gint
+run_with_parts (BoxSuppress *self, GArray *boxes, nms_boxes *columns, const nms_options *options,
+    nms_result *result)
+{
+  const guint count = (guint) columns->count;
+  gboolean again;
+  gint res;
+
+  columns->exclude.data = self->exclude;
+  memset (self->exclude, 0, count);
+  box_parents_begin (self->parents, boxes);
+  box_parents_exclude (self->parents, boxes, self->fed_at, self->exclude);
+  if ((res = nms_run (self->context, columns, options, result)) < 0)
+    return res;
+  take_outcomes (self, boxes, count, result, self->exclude);
+  again = box_parents_exclude (self->parents, boxes, self->fed_at, self->exclude);
+  if (again && (res = nms_run (self->context, columns, options, result)) < 0)
+    return res;
+  if (again)
+    take_outcomes (self, boxes, count, result, self->exclude);
+  box_parents_end (self->parents, boxes, self->fed_at, self->exclude);
+  return 0;
+}
+
 gint
 box_suppress_run (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
     gboolean want_suppressors, BoxSuppressCounts *counts)
 {
-  nms_result result = { .size = sizeof result };
-  nms_options *options = &self->options;
-  PrefilterFrame prefilter;
   const nms_method method = (nms_method) rules->core.method;
-  const gboolean needs_scores = box_suppress_needs_scores (method);
+  nms_result result = { .size = sizeof result };
+  PrefilterFrame prefilter;
+  nms_options options;
   nms_boxes columns;
-  gboolean sorted;
-  Taken taken;
-  guint k;
+  Frame frame;
   gint res;
 
   reserve (self, boxes->len);
   if (rules->has_prefilter)
     prefilter_begin (&prefilter, &rules->prefilter, rules->options, rules->width, rules->height);
-  taken = take_boxes (self, boxes, rules, rules->has_prefilter ? &prefilter : NULL);
-  sorted = taken.unscored || taken.lower_ranked > 0
-      || (rules->sources && rules->sources->has_priorities);
-
-  *options = rules->core;
-  options->outputs = NMS_OUTPUT_OUTCOME | (want_suppressors ? NMS_OUTPUT_SUPPRESSED_BY : 0)
-      | changed_outputs (method);
-  if (rules->options) {
-    options->class_options = sorted ? rules->options->unscored : rules->options->options;
-    options->class_option_count = rules->options->count;
-  }
-  if (sorted) {
-    options->score_threshold = -INFINITY;
-    options->score_strict = 0;
-    if ((res = order_boxes (self, boxes, rules, taken.count, taken.parts, taken.unscored,
-             needs_scores && taken.scored))
-        < 0)
-      return res;
-    taken.count = (guint) res;
-    for (k = 0; !taken.scored && k < taken.count; k++)
-      self->score[k] = 1;
-  }
-  set_columns (self, boxes, taken.count, &columns, !sorted || needs_scores, taken.parts);
+  frame = drop_boxes (self, boxes, rules, rules->has_prefilter ? &prefilter : NULL);
+  set_options (rules, &frame, want_suppressors, &options);
+  if (frame.ranked && (res = rank_boxes (self, boxes, rules, &options, &frame)) < 0)
+    return res;
+  feed_boxes (self, boxes, &frame, &columns);
+  if (!frame.ranked || box_suppress_needs_scores (method))
+    columns.score.data = self->score;
+  for (guint k = 0; !frame.scored && k < frame.count; k++)
+    self->score[k] = 1;
   if (rules->sources && method == NMS_METHOD_WEIGHTED)
-    set_sources (self, boxes, rules->sources, &columns);
+    feed_sources (self, boxes, rules->sources, &columns, &options);
 
-  if (taken.parts) {
-    box_parents_begin (self->parents, boxes);
-    columns.exclude.data = self->exclude;
-    box_parents_exclude_first (self->parents, boxes, self->fed_at, self->exclude, taken.count);
+  if (frame.parts) {
+    res = run_with_parts (self, boxes, &columns, &options, &result);
+  } else {
+    res = nms_run (self->context, &columns, &options, &result);
+    if (res == 0)
+      take_outcomes (self, boxes, frame.count, &result, NULL);
   }
-  do {
-    if ((res = nms_run (self->context, &columns, options, &result)) < 0)
-      return res;
-    take_outcomes (self, boxes, taken.count, &result);
-  } while (taken.parts && box_parents_again (self->parents, boxes, self->fed_at, self->exclude));
-  count_states (boxes, counts);
-  counts->lower_ranked = taken.lower_ranked;
+  if (res < 0)
+    return res;
+  *counts = (BoxSuppressCounts) { .lower_ranked = frame.lower_ranked };
+  count_boxes (boxes, counts);
   counts->rewritten = changed_outputs (method) ? take_changes (self, boxes, &result) : 0;
   return 0;
 }

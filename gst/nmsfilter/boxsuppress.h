@@ -10,9 +10,18 @@
 #include "meta/box.h"
 #include "prefilter.h"
 #include "sourceoptions.h"
-#include "unscoredorder.h"
 
 G_BEGIN_DECLS
+
+/* The values of missing-score: how boxes without a confidence are ranked. They rank
+ * after all boxes with a confidence. */
+typedef enum
+{
+  UNSCORED_ORDER_NEIGHBORS = 0, /* the number of boxes that each box overlaps */
+  UNSCORED_ORDER_AREA = 1,      /* the area, largest first */
+  UNSCORED_ORDER_INPUT = 2,     /* the order in which they were read */
+  UNSCORED_ORDER_DROP = 3,      /* no rank: boxes without a confidence are dropped */
+} UnscoredOrder;
 
 typedef struct
 {
@@ -34,6 +43,8 @@ void box_suppress_rules_clear (BoxSuppressRules *rules);
 /* Numbers of boxes of one frame. */
 typedef struct
 {
+  guint by_state[BOX_STATE_COUNT];
+  guint unscored;     /* have no confidence */
   guint decided;      /* have a state other than BOX_STATE_NONE */
   guint dropped;      /* have a state that box_state_is_drop names */
   guint lower_ranked; /* have BOX_RANKS_LOWER */

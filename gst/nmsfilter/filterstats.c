@@ -3,24 +3,16 @@
 #include "filterstats.h"
 
 void
-filter_stats_add_boxes (FilterStats *stats, const GArray *boxes, guint lower_ranked)
+filter_stats_add_boxes (FilterStats *stats, const BoxSuppressCounts *counts)
 {
-  guint count[BOX_STATE_COUNT] = { 0 };
-  guint i, unscored = 0;
-
-  for (i = 0; i < boxes->len; i++) {
-    const Box *box = &g_array_index (boxes, Box, i);
-
-    count[box->state]++;
-    unscored += !(box->flags & BOX_HAS_CONFIDENCE);
-  }
   stats->frames++;
-  stats->boxes_in += boxes->len;
-  stats->boxes_out += count[BOX_STATE_NONE] + count[BOX_STATE_KEPT];
-  for (i = 0; i < BOX_STATE_COUNT; i++)
-    stats->by_state[i] += count[i];
-  stats->unscored += unscored;
-  stats->lower_ranked += lower_ranked;
+  for (guint i = 0; i < BOX_STATE_COUNT; i++) {
+    stats->by_state[i] += counts->by_state[i];
+    stats->boxes_in += counts->by_state[i];
+  }
+  stats->boxes_out += counts->by_state[BOX_STATE_NONE] + counts->by_state[BOX_STATE_KEPT];
+  stats->unscored += counts->unscored;
+  stats->lower_ranked += counts->lower_ranked;
 }
 
 void

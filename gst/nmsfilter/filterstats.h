@@ -6,7 +6,7 @@
 
 #include <gst/gst.h>
 
-#include "meta/box.h"
+#include "boxsuppress.h"
 
 G_BEGIN_DECLS
 
@@ -21,9 +21,8 @@ typedef struct
   guint64 time;                      /* ns spent on the buffers */
 } FilterStats;
 
-/* Counts one frame and its boxes, by the states that box_suppress_run wrote. `lower_ranked`
- * is their number with BOX_RANKS_LOWER. */
-void filter_stats_add_boxes (FilterStats *stats, const GArray *boxes, guint lower_ranked);
+/* Counts one frame and its boxes. */
+void filter_stats_add_boxes (FilterStats *stats, const BoxSuppressCounts *counts);
 
 /* Adds the counters of a frame to the totals. */
 void filter_stats_add (FilterStats *stats, const FilterStats *frame);

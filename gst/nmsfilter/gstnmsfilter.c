@@ -301,7 +301,7 @@ decide (GstNmsFilter *self, GstBuffer *buffer, ScoreLoss *score_loss, const BoxS
     return GST_FLOW_ERROR;
   }
 
-  filter_stats_add_boxes (&self->frame, self->boxes, counts.lower_ranked);
+  filter_stats_add_boxes (&self->frame, &counts);
   if (self->boxes->len == 0)
     return GST_FLOW_OK;
   score_loss_warn (score_loss, GST_ELEMENT (self), &self->frame, self->boxes, rules);
