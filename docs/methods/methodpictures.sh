@@ -60,10 +60,10 @@ picture detected iou-threshold=1
 picture hard method=hard score-threshold=0.2 iou-threshold=0.3
 picture hard-low method=hard score-threshold=0.2 iou-threshold=0.1
 picture hard-ios method=hard metric=ios score-threshold=0.2 iou-threshold=0.5
-picture soft-linear method=soft-linear min-score=0.3 iou-threshold=0.1
-picture soft-gaussian method=soft-gaussian min-score=0.3
-picture matrix-linear method=matrix-linear min-score=0.3
-picture matrix-gaussian method=matrix-gaussian min-score=0.3
+picture soft-linear method=soft-linear method-options=o,min-score=0.3 iou-threshold=0.1
+picture soft-gaussian method=soft-gaussian method-options=o,min-score=0.3
+picture matrix-linear method=matrix-linear method-options=o,min-score=0.3
+picture matrix-gaussian method=matrix-gaussian method-options=o,min-score=0.3
 picture weighted method=weighted score-threshold=0.2 iou-threshold=0.3
 picture merge method=merge score-threshold=0.2 iou-threshold=0.3
 picture greedy-merge method=greedy-merge score-threshold=0.2 iou-threshold=0.3

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "optionvalue.h"
+
 #define KEYS \
   "iou-threshold, score-threshold, max, min-width, max-width, min-height, max-height, " \
   "min-area, max-area, min-aspect-ratio, max-aspect-ratio"
@@ -28,43 +30,6 @@ typedef struct
 /* --------------------------------------------------------------- one value */
 
 static gboolean
-value_number (const GValue *value, gdouble *number)
-{
-  if (G_VALUE_HOLDS_DOUBLE (value)) {
-    *number = g_value_get_double (value);
-  } else if (G_VALUE_HOLDS_FLOAT (value)) {
-    *number = g_value_get_float (value);
-  } else if (G_VALUE_HOLDS_INT (value)) {
-    *number = g_value_get_int (value);
-  } else if (G_VALUE_HOLDS_UINT (value)) {
-    *number = g_value_get_uint (value);
-  } else if (G_VALUE_HOLDS_INT64 (value)) {
-    *number = (gdouble) g_value_get_int64 (value);
-  } else if (G_VALUE_HOLDS_UINT64 (value)) {
-    *number = (gdouble) g_value_get_uint64 (value);
-  } else if (G_VALUE_HOLDS_LONG (value)) {
-    *number = (gdouble) g_value_get_long (value);
-  } else if (G_VALUE_HOLDS_ULONG (value)) {
-    *number = (gdouble) g_value_get_ulong (value);
-  } else if (GST_VALUE_HOLDS_FRACTION (value)) {
-    *number = (gdouble) gst_value_get_fraction_numerator (value)
-        / gst_value_get_fraction_denominator (value);
-  } else if (G_VALUE_HOLDS_STRING (value) && g_value_get_string (value)) {
-    gchar *text = g_strstrip (g_strdup (g_value_get_string (value)));
-    gchar *end;
-    gboolean ok;
-
-    *number = g_ascii_strtod (text, &end);
-    ok = *text != '\0' && *end == '\0';
-    g_free (text);
-    return ok;
-  } else {
-    return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
 fail (Parser *parser, const gchar *label, const gchar *key, const GValue *value, const gchar *what)
 {
   gchar *text = gst_value_serialize (value);
@@ -82,7 +47,7 @@ parse_key (Parser *parser, ClassEntry *options, const gchar *label, const gchar 
   nms_class_options *option = &options->core;
   const BoxLimit limit = box_limit_from_name (key);
   gdouble number = 0;
-  gboolean is_number = value_number (value, &number) && !isnan (number);
+  gboolean is_number = option_value_number (value, &number) && !isnan (number);
 
   if (strcmp (key, "iou-threshold") == 0) {
     if (!is_number || number < 0 || number > 1)

@@ -27,6 +27,47 @@ DEFINE_ENUM_TYPE (gst_nms_action_get_type, "GstNmsAction",
     { GST_NMS_ACTION_REMOVE, "Remove the boxes that are not kept", "remove" },
     { GST_NMS_ACTION_TAG, "Remove no box; mark each box with a structure \"nms\"", "tag" })
 
+DEFINE_ENUM_TYPE (gst_nms_method_get_type, "GstNmsMethod",
+    { NMS_METHOD_HARD, "Drop each box that overlaps a better one too much", "hard" },
+    { NMS_METHOD_SOFT_LINEAR,
+        "Lower the scores of boxes that overlap a better one too much, "
+        "times 1 - overlap",
+        "soft-linear" },
+    { NMS_METHOD_SOFT_GAUSSIAN,
+        "Lower the scores of all boxes that overlap a better one, times "
+        "exp (-overlap^2 / sigma)",
+        "soft-gaussian" },
+    { NMS_METHOD_MATRIX_LINEAR,
+        "Lower all scores at once, less by boxes that are overlapped "
+        "themselves (Matrix NMS, linear kernel)",
+        "matrix-linear" },
+    { NMS_METHOD_MATRIX_GAUSSIAN, "As matrix-linear with the kernel exp (-sigma * overlap^2)",
+        "matrix-gaussian" },
+    { NMS_METHOD_WEIGHTED,
+        "Replace overlapping boxes with their mean by score, and their scores "
+        "with fused-score (weighted box fusion)",
+        "weighted" },
+    { NMS_METHOD_MERGE,
+        "Replace boxes that overlap, directly or through others, with the box "
+        "around them",
+        "merge" },
+    { NMS_METHOD_GREEDY_MERGE,
+        "Replace a kept box and those that overlap it with the box around "
+        "them",
+        "greedy-merge" },
+    { NMS_METHOD_AVERAGE,
+        "Replace a kept box and those that overlap it with their mean by score, "
+        "and keep the best score",
+        "average" })
+DEFINE_ENUM_TYPE (gst_nms_metric_get_type, "GstNmsMetric",
+    { NMS_METRIC_IOU, "Intersection over union", "iou" },
+    { NMS_METRIC_IOS, "Intersection over the area of the smaller box", "ios" },
+    { NMS_METRIC_DIOU, "IoU, less for distant centres; method hard only", "diou" },
+    { NMS_METRIC_GIOU,
+        "IoU, less for the empty part of the common bounding box; method hard "
+        "only",
+        "giou" })
+
 /* ---------------------------------------------------------------- properties */
 
 #define DEFAULT_IOU_THRESHOLD 0.5f
@@ -40,6 +81,9 @@ DEFINE_ENUM_TYPE (gst_nms_action_get_type, "GstNmsAction",
 #define DEFAULT_MISSING_SCORE UNSCORED_ORDER_NEIGHBORS
 #define DEFAULT_MIN_NEIGHBORS 0
 #define DEFAULT_CLASSES NULL
+#define DEFAULT_METHOD NMS_METHOD_HARD
+#define DEFAULT_METRIC NMS_METRIC_IOU
+#define DEFAULT_SOURCES NULL
 #define DEFAULT_ACTION GST_NMS_ACTION_REMOVE
 #define DEFAULT_INTERVAL 0
 #define DEFAULT_XLA_PLUGIN NULL
@@ -158,6 +202,44 @@ install_choices (GObjectClass *object_class)
 }
 
 static void
+install_method (GObjectClass *object_class)
+{
+  g_object_class_install_property (object_class, FILTER_PROP_METHOD,
+      g_param_spec_enum ("method", "Method",
+          "What happens to boxes that overlap a better one. Methods other than hard change the "
+          "scores or places of kept boxes, in their metadata too",
+          gst_nms_method_get_type (), DEFAULT_METHOD, SETTABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_METRIC,
+      g_param_spec_enum ("metric", "Metric",
+          "How the overlap that iou-threshold is compared with is measured",
+          gst_nms_metric_get_type (), DEFAULT_METRIC, SETTABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_METHOD_OPTIONS,
+      g_param_spec_boxed ("method-options", "Method options",
+          "What only some methods have, such as 'o,sigma=0.3,min-score=0.05', quoted for a shell; "
+          "other methods ignore it. sigma = parameter of the gaussian methods: a larger one lowers "
+          "scores less with soft-gaussian, more with matrix-gaussian; TensorFlow's soft_nms_sigma "
+          "is half of that of soft-gaussian; 0 = the default of the method (soft-gaussian 0.5, "
+          "matrix-gaussian 2). min-score = lowest new score of a kept box, with the soft and "
+          "matrix methods (default 0.001). fused-score = the score of a box that method=weighted "
+          "makes of several: avg (default), max, box-and-model-avg (mean of the scores, by the sources that "
+          "found the object) or absent-model-aware-avg (with 0 for each source that did not find "
+          "it). Presets do not hold it",
+          GST_TYPE_STRUCTURE, SETTABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_SOURCES,
+      g_param_spec_string ("sources", "Sources",
+          "Names of the branches whose boxes boxmerge joined, and what applies to them: "
+          "NAME[=WEIGHT][:priority=NUMBER][:score-threshold=NUMBER],... as in "
+          "main=2:priority=1,left,right=0.5:score-threshold=0.3. Begin with the main stream: boxes "
+          "of no branch, or of one that is not listed, belong to the first name. weight = factor "
+          "of the scores with method=weighted (default 1). priority = boxes rank by it first, then "
+          "by their scores; a higher one suppresses a lower one (-1000 to 1000, default 0; methods "
+          "hard, merge and greedy-merge). score-threshold = boxes with a confidence below this are "
+          "dropped first, beside those below the property score-threshold. NULL or empty = all "
+          "boxes are of one source. Presets do not hold it",
+          DEFAULT_SOURCES, SETTABLE));
+}
+
+static void
 install_reports (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, FILTER_PROP_INTERVAL,
@@ -175,13 +257,15 @@ filter_settings_install (GObjectClass *object_class)
   install_thresholds (object_class);
   install_choices (object_class);
   prefilter_settings_install (object_class, FILTER_PROP_PREFILTER);
-  method_settings_install (object_class, FILTER_PROP_METHOD);
+  install_method (object_class);
   install_algorithm (object_class);
   install_xla (object_class);
   install_reports (object_class);
   gst_type_mark_as_plugin_api (gst_nms_engine_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_missing_score_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_action_get_type (), 0);
+  gst_type_mark_as_plugin_api (gst_nms_method_get_type (), 0);
+  gst_type_mark_as_plugin_api (gst_nms_metric_get_type (), 0);
 }
 
 gchar **
@@ -204,8 +288,8 @@ filter_settings_preset_names (GObjectClass *object_class)
 
 /* -------------------------------------------------------------------- values */
 
-/* class-options and the properties of prefiltersettings.h are not in the table, because their
- * values may be refused. */
+/* class-options, method-options and the properties of prefiltersettings.h are not in the table,
+ * because their values may be refused. */
 static const gsize fields[] = {
   [FILTER_PROP_IOU_THRESHOLD] = G_STRUCT_OFFSET (FilterSettings, iou_threshold),
   [FILTER_PROP_SCORE_THRESHOLD] = G_STRUCT_OFFSET (FilterSettings, score_threshold),
@@ -219,6 +303,9 @@ static const gsize fields[] = {
   [FILTER_PROP_MIN_NEIGHBORS] = G_STRUCT_OFFSET (FilterSettings, min_neighbors),
   [FILTER_PROP_CLASSES] = G_STRUCT_OFFSET (FilterSettings, classes),
   [FILTER_PROP_ACTION] = G_STRUCT_OFFSET (FilterSettings, action),
+  [FILTER_PROP_METHOD] = G_STRUCT_OFFSET (FilterSettings, method),
+  [FILTER_PROP_METRIC] = G_STRUCT_OFFSET (FilterSettings, metric),
+  [FILTER_PROP_SOURCES] = G_STRUCT_OFFSET (FilterSettings, sources),
   [FILTER_PROP_INTERVAL] = G_STRUCT_OFFSET (FilterSettings, interval),
   [FILTER_PROP_XLA_PLUGIN] = G_STRUCT_OFFSET (FilterSettings, xla_plugin),
   [FILTER_PROP_XLA_STRICT] = G_STRUCT_OFFSET (FilterSettings, xla_strict),
@@ -239,6 +326,9 @@ filter_settings_init (FilterSettings *settings)
     .missing_score = DEFAULT_MISSING_SCORE,
     .min_neighbors = DEFAULT_MIN_NEIGHBORS,
     .action = DEFAULT_ACTION,
+    .method = DEFAULT_METHOD,
+    .metric = DEFAULT_METRIC,
+    .sources = g_strdup (DEFAULT_SOURCES),
     .interval = DEFAULT_INTERVAL,
     .xla_plugin = g_strdup (DEFAULT_XLA_PLUGIN),
     .xla_strict = DEFAULT_XLA_STRICT,
@@ -246,7 +336,7 @@ filter_settings_init (FilterSettings *settings)
     .selection = class_selection_parse (DEFAULT_CLASSES),
   };
   prefilter_settings_init (&settings->prefilter);
-  method_settings_init (&settings->method);
+  method_options_parse (NULL, &settings->method_values, &settings->method_options_error);
 }
 
 void
@@ -260,7 +350,12 @@ filter_settings_clear (FilterSettings *settings)
   class_options_unref (settings->options);
   g_free (settings->class_options_error);
   prefilter_settings_clear (&settings->prefilter);
-  method_settings_clear (&settings->method);
+  if (settings->method_options)
+    gst_structure_free (settings->method_options);
+  g_free (settings->method_options_error);
+  g_free (settings->sources);
+  source_options_unref (settings->source_options);
+  g_free (settings->sources_error);
 }
 
 void
@@ -268,12 +363,24 @@ filter_settings_get (const FilterSettings *settings, guint id, GValue *value)
 {
   if (id == FILTER_PROP_CLASS_OPTIONS)
     gst_value_set_structure (value, settings->class_options);
-  else if (id >= FILTER_PROP_METHOD)
-    method_settings_get (&settings->method, id - FILTER_PROP_METHOD, value);
+  else if (id == FILTER_PROP_METHOD_OPTIONS)
+    gst_value_set_structure (value, settings->method_options);
   else if (id >= FILTER_PROP_PREFILTER)
     prefilter_settings_get (&settings->prefilter, id - FILTER_PROP_PREFILTER, value);
   else
     property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
+}
+
+/* Replaces a structure as it was set and the reason, which it takes, why it cannot be used. */
+static void
+store_structure (GstStructure **stored, const GstStructure *structure, gchar **stored_error,
+    gchar *error)
+{
+  if (*stored)
+    gst_structure_free (*stored);
+  *stored = structure ? gst_structure_copy (structure) : NULL;
+  g_free (*stored_error);
+  *stored_error = error;
 }
 
 /* Sets class-options; NULL sets none. Stores or refuses values as filter_settings_set. */
@@ -290,32 +397,60 @@ set_class_options (FilterSettings *settings, const GstStructure *structure, gboo
 
   class_options_unref (settings->options);
   settings->options = options;
-  if (settings->class_options)
-    gst_structure_free (settings->class_options);
-  settings->class_options = structure ? gst_structure_copy (structure) : NULL;
-  g_free (settings->class_options_error);
-  settings->class_options_error = error;
+  store_structure (&settings->class_options, structure, &settings->class_options_error, error);
+  return NULL;
+}
+
+/* Sets method-options likewise. */
+static gchar *
+set_method_options (FilterSettings *settings, const GstStructure *structure, gboolean keep_usable)
+{
+  MethodOptions values;
+  gchar *error;
+
+  if (!method_options_parse (structure, &values, &error) && keep_usable)
+    return error;
+  settings->method_values = values;
+  store_structure (&settings->method_options, structure, &settings->method_options_error, error);
+  return NULL;
+}
+
+/* Sets sources likewise. */
+static gchar *
+set_sources (FilterSettings *settings, const GValue *value, gboolean keep_usable)
+{
+  gchar *error;
+  SourceOptions *options = source_options_parse (g_value_get_string (value), &error);
+
+  if (error && keep_usable)
+    return error;
+  source_options_unref (settings->source_options);
+  settings->source_options = options;
+  g_free (settings->sources_error);
+  settings->sources_error = error;
+  property_field_set (&settings->sources, value);
   return NULL;
 }
 
 /* Returns why the method cannot be used with the metric, with the edge policy or with the
  * priorities of sources (NULL: none), to be freed, or NULL. */
 static gchar *
-method_conflict (const MethodSettings *method, const SourceOptions *sources, EdgePolicy edge_policy)
+method_conflict (nms_method method, nms_metric metric, const SourceOptions *sources,
+    EdgePolicy edge_policy)
 {
-  const gchar *refusal = nms_method_reason (method->method, method->metric);
+  const gchar *refusal = nms_method_reason (method, metric);
 
   if (refusal)
-    return g_strdup_printf ("method=%s with metric=%s: %s", nms_method_name (method->method),
-        nms_metric_name (method->metric), refusal);
-  if (edge_policy == EDGE_POLICY_LOWER_RANK && box_suppress_needs_scores (method->method))
+    return g_strdup_printf ("method=%s with metric=%s: %s", nms_method_name (method),
+        nms_metric_name (metric), refusal);
+  if (edge_policy == EDGE_POLICY_LOWER_RANK && box_suppress_needs_scores (method))
     return g_strdup_printf ("method=%s with edge-policy=lower-rank: the method ranks boxes by "
                             "their scores only",
-        nms_method_name (method->method));
-  if (sources && sources->has_priorities && box_suppress_needs_scores (method->method))
+        nms_method_name (method));
+  if (sources && sources->has_priorities && box_suppress_needs_scores (method))
     return g_strdup_printf ("method=%s with priorities in sources: the method ranks boxes by "
                             "their scores only",
-        nms_method_name (method->method));
+        nms_method_name (method));
   return NULL;
 }
 
@@ -323,23 +458,24 @@ method_conflict (const MethodSettings *method, const SourceOptions *sources, Edg
 static gchar *
 conflict_after (const FilterSettings *settings, guint id, const GValue *value)
 {
-  MethodSettings method = settings->method;
+  nms_method method = settings->method;
+  nms_metric metric = settings->metric;
   EdgePolicy edge_policy = settings->prefilter.rules.edge_policy;
-  SourceOptions *sources = source_options_ref (method.options);
+  SourceOptions *sources = source_options_ref (settings->source_options);
   gchar *refusal, *error = NULL;
 
-  if (id == FILTER_PROP_METHOD + METHOD_PROP_METHOD)
-    method.method = (nms_method) g_value_get_enum (value);
-  else if (id == FILTER_PROP_METHOD + METHOD_PROP_METRIC)
-    method.metric = (nms_metric) g_value_get_enum (value);
+  if (id == FILTER_PROP_METHOD)
+    method = (nms_method) g_value_get_enum (value);
+  else if (id == FILTER_PROP_METRIC)
+    metric = (nms_metric) g_value_get_enum (value);
   else if (id == FILTER_PROP_PREFILTER + PREFILTER_PROP_EDGE_POLICY)
     edge_policy = (EdgePolicy) g_value_get_enum (value);
-  else if (id == FILTER_PROP_METHOD + METHOD_PROP_SOURCES) {
+  else if (id == FILTER_PROP_SOURCES) {
     source_options_unref (sources);
     sources = source_options_parse (g_value_get_string (value), &error);
     g_free (error); /* of the setter, which follows */
   }
-  refusal = method_conflict (&method, sources, edge_policy);
+  refusal = method_conflict (method, metric, sources, edge_policy);
   source_options_unref (sources);
   return refusal;
 }
@@ -353,8 +489,10 @@ filter_settings_set (FilterSettings *settings, guint id, const GValue *value, gb
     return refused;
   if (id == FILTER_PROP_CLASS_OPTIONS)
     refused = set_class_options (settings, gst_value_get_structure (value), keep_usable);
-  else if (id >= FILTER_PROP_METHOD)
-    refused = method_settings_set (&settings->method, id - FILTER_PROP_METHOD, value, keep_usable);
+  else if (id == FILTER_PROP_METHOD_OPTIONS)
+    refused = set_method_options (settings, gst_value_get_structure (value), keep_usable);
+  else if (id == FILTER_PROP_SOURCES)
+    refused = set_sources (settings, value, keep_usable);
   else if (id >= FILTER_PROP_PREFILTER)
     refused = prefilter_settings_set (&settings->prefilter, id - FILTER_PROP_PREFILTER, value,
         keep_usable);
@@ -375,9 +513,11 @@ filter_settings_error (const FilterSettings *settings)
 
   if (settings->class_options_error)
     return g_strdup_printf ("Cannot use class-options: %s.", settings->class_options_error);
-  if (settings->method.sources_error)
-    return g_strdup_printf ("Cannot use sources: %s.", settings->method.sources_error);
-  conflict = method_conflict (&settings->method, settings->method.options,
+  if (settings->method_options_error)
+    return g_strdup_printf ("Cannot use method-options: %s.", settings->method_options_error);
+  if (settings->sources_error)
+    return g_strdup_printf ("Cannot use sources: %s.", settings->sources_error);
+  conflict = method_conflict (settings->method, settings->metric, settings->source_options,
       settings->prefilter.rules.edge_policy);
   if (conflict) {
     gchar *error = g_strdup_printf ("Cannot use %s.", conflict);
@@ -403,11 +543,15 @@ filter_settings_get_rules (const FilterSettings *settings, BoxSuppressRules *rul
   core->class_agnostic = settings->class_agnostic != FALSE;
   /* the element replaces it if it has added engine xla */
   core->engine = settings->engine == FILTER_ENGINE_XLA ? NMS_ENGINE_AUTO : settings->engine;
-  method_settings_apply (&settings->method, core);
+  core->method = settings->method;
+  core->metric = settings->metric;
+  core->sigma = settings->method_values.sigma;
+  core->min_score = settings->method_values.min_score;
+  core->fused_score = settings->method_values.fused_score;
   rules->options = class_options_ref (settings->options);
   rules->selection = class_selection_ref (settings->selection);
-  rules->sources = source_options_apply (settings->method.options, core->method)
-      ? source_options_ref (settings->method.options)
+  rules->sources = source_options_apply (settings->source_options, core->method)
+      ? source_options_ref (settings->source_options)
       : NULL;
   rules->unscored_order = settings->missing_score;
   rules->min_neighbors = settings->min_neighbors;

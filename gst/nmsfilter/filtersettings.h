@@ -8,7 +8,7 @@
 #include <gst/gst.h>
 
 #include "boxsuppress.h"
-#include "methodsettings.h"
+#include "methodoptions.h"
 #include "prefiltersettings.h"
 
 G_BEGIN_DECLS
@@ -35,13 +35,15 @@ typedef enum
   FILTER_PROP_CLASSES,
   FILTER_PROP_CLASS_OPTIONS,
   FILTER_PROP_ACTION,
+  FILTER_PROP_METHOD,
+  FILTER_PROP_METRIC,
+  FILTER_PROP_METHOD_OPTIONS,
+  FILTER_PROP_SOURCES,
   FILTER_PROP_INTERVAL,
   FILTER_PROP_XLA_PLUGIN,
   FILTER_PROP_XLA_STRICT,
   FILTER_PROP_PREFILTER, /* the first of the properties of prefiltersettings.h */
-  FILTER_PROP_METHOD = FILTER_PROP_PREFILTER + PREFILTER_PROP_COUNT, /* likewise of
-                                 * methodsettings.h */
-  FILTER_PROP_LAST = FILTER_PROP_METHOD + METHOD_PROP_COUNT - 1,
+  FILTER_PROP_LAST = FILTER_PROP_PREFILTER + PREFILTER_PROP_COUNT - 1,
 } FilterProp;
 
 /* The number of engine xla in GstNmsEngine, where the others have the numbers of nms_engine. */
@@ -68,7 +70,15 @@ typedef struct
   ClassOptions *options;       /* the same, parsed; NULL if it cannot be used */
   gchar *class_options_error;  /* the reason why it cannot be used, or NULL */
 
-  MethodSettings method;
+  nms_method method;
+  nms_metric metric;
+  GstStructure *method_options;  /* as it was set */
+  MethodOptions method_values;   /* the same, parsed */
+  gchar *method_options_error;   /* the reason why it cannot be used, or NULL */
+  gchar *sources;                /* as it was set */
+  SourceOptions *source_options; /* the same, parsed; NULL: none */
+  gchar *sources_error;          /* the reason why it cannot be used, or NULL */
+
   PrefilterSettings prefilter;
   gboolean has_prefilter; /* one of its rules, or a limit of a class, applies */
 } FilterSettings;

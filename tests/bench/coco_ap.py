@@ -21,15 +21,15 @@ from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
 WIDTH, HEIGHT, CLASSES = 1280, 720, (1, 2)
-IOU, SIGMA = "iou-threshold=0.3..0.7..0.1", "sigma=0.1..0.9..0.2"
-SOFT = "--min-score=0.01"
+IOU, SIGMA = "iou-threshold=0.3..0.7..0.1", "sigma=0.1,0.3,0.5,0.7,0.9"
+SOFT = "o,min-score=0.01"
 # name, sweep, options
 RUNS = [("hard", IOU, []), ("hard, ios", IOU, ["--metric=ios"]),
         ("hard, diou", IOU, ["--metric=diou"]),
         ("average", IOU, ["--method=average"]), ("weighted", IOU, ["--method=weighted"]),
-        ("soft-linear", IOU, ["--method=soft-linear", SOFT]),
-        ("soft-gaussian", SIGMA, ["--method=soft-gaussian", SOFT]),
-        ("matrix-gaussian", SIGMA, ["--method=matrix-gaussian", SOFT])]
+        ("soft-linear", IOU, ["--method=soft-linear", "--method-options=" + SOFT]),
+        ("soft-gaussian", SIGMA, ["--method=soft-gaussian"]),
+        ("matrix-gaussian", SIGMA, ["--method=matrix-gaussian"])]
 
 
 def objects_of_image(rng):
@@ -122,12 +122,17 @@ def read_lines(path):
 
 
 def sweep(program, folder, setting, options):
-    """Runs nms-filter and returns the files of COCO results by value."""
+    """Runs nms-filter and returns the files of COCO results by value. sigma is a part of an option."""
     for old in folder.glob("kept-*"):
         old.unlink()
     write_lines(json.loads((folder / "detections.json").read_text()), folder / "found.jsonl")
-    subprocess.run([program, "--quiet", f"--sweep={setting}", *options,
-                    folder / "found.jsonl", folder / "kept.jsonl"], check=True)
+    if setting == SIGMA:
+        for value in setting.split("=")[1].split(","):
+            subprocess.run([program, "--quiet", f"--method-options={SOFT},sigma={value}", *options,
+                            folder / "found.jsonl", folder / f"kept-{value}.jsonl"], check=True)
+    else:
+        subprocess.run([program, "--quiet", f"--sweep={setting}", *options,
+                        folder / "found.jsonl", folder / "kept.jsonl"], check=True)
     for path in folder.glob("kept-*.jsonl"):
         path.with_suffix(".json").write_text(json.dumps(read_lines(path)))
     return {path.stem.split("-")[1]: path for path in sorted(folder.glob("kept-*.json"))}

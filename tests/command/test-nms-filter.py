@@ -67,7 +67,8 @@ class Results(Case):
     def test_same_as_the_pipeline(self):
         for options in ([], ["iou-threshold=0.3", "max-detections=7"],
                         ["action=tag", "class-agnostic=true"],
-                        ["method=soft-linear", "min-score=0.2"], ["method=weighted"],
+                        ["method=soft-linear", "method-options=o,min-score=0.2"],
+                        ["method=weighted"],
                         ["min-width=30", "roi=0,0,900,500", "drop-classes=car"],
                         ["keep-classes=person"],
                         ["class-options=o,person=[o,max=2]", "missing-score=area"]):

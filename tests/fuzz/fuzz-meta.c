@@ -52,9 +52,10 @@ static const Choices filter_choices[] = {
   { "edge-margin", { "5", "10%", "0" } },
   { "missing-score", { "neighbors", "area", "order", "drop" } },
   { "min-neighbors", { "0", "1", "3" } },
-  { "sigma", { "0", "1e-9", "2", "1e9" } },
-  { "min-score", { "0", "0.3", "1" } },
-  { "fused-score", { "avg", "max", "box-and-model-avg", "absent-model-aware-avg" } },
+  { "method-options",
+      { "o,sigma=1e-9,min-score=0", "o,sigma=2,min-score=1", "o,sigma=1e9,min-score=0.3",
+          "o,fused-score=max", "o,fused-score=box-and-model-avg",
+          "o,fused-score=absent-model-aware-avg" } },
   { "sources", { "main=2:priority=1,left", "main,left=0.5:score-threshold=0.3", "" } },
   { "engine", { "sequential", "sorted", "spatial", "auto" } },
 };

@@ -181,7 +181,7 @@ static const gchar *const lines[] = {
   "nmsfilter iou-threshold=0.5",
   "nmsfilter engine=sorted min-neighbors=1",
   "nmsfilter engine=spatial max-detections=50 max-candidates=500",
-  "nmsfilter method=soft-linear min-score=0.3",
+  "nmsfilter method=soft-linear method-options=o,min-score=0.3",
   "nmsfilter method=weighted",
   "nmsfilter action=tag class-options=o,a=[o,max=20]",
   NULL,

@@ -56,10 +56,12 @@ test_scores (void)
   expect_region ("nmsfilter method=soft-linear", "1 2 3 4", 2, "120 100 80 80 0.24");
   expect_region ("nmsfilter method=soft-linear iou-threshold=0.7", "1 2 3 4", 2,
       "120 100 80 80 0.6");
-  expect_region ("nmsfilter method=soft-linear min-score=0.25", "1 3 4", 1, "100 100 80 80 0.9");
+  expect_region ("nmsfilter method=soft-linear method-options=o,min-score=0.25", "1 3 4", 1,
+      "100 100 80 80 0.9");
   /* 0.6 * exp (-0.36 / 0.5), * exp (-0.36 / 1) */
   expect_region ("nmsfilter method=soft-gaussian", "1 2 3 4", 2, "120 100 80 80 0.292051");
-  expect_region ("nmsfilter method=soft-gaussian sigma=1", "1 2 3 4", 2, "120 100 80 80 0.418606");
+  expect_region ("nmsfilter method=soft-gaussian method-options=o,sigma=1", "1 2 3 4", 2,
+      "120 100 80 80 0.418606");
   expect_region ("nmsfilter method=matrix-linear", "1 2 3 4", 2, "120 100 80 80 0.24");
   /* 0.6 * exp (-2 * 0.36) */
   expect_region ("nmsfilter method=matrix-gaussian", "1 2 3 4", 2, "120 100 80 80 0.292051");
@@ -79,7 +81,8 @@ test_places (void)
   /* (0.9 * 100 + 0.6 * 120) / 1.5 */
   expect_region ("nmsfilter method=average", "1 3 4", 1, "108 100 80 80 0.9");
   expect_region ("nmsfilter method=weighted", "1 3 4", 1, "108 100 80 80 0.75");
-  expect_region ("nmsfilter method=weighted fused-score=max", "1 3 4", 1, "108 100 80 80 0.9");
+  expect_region ("nmsfilter method=weighted method-options=o,fused-score=max", "1 3 4", 1,
+      "108 100 80 80 0.9");
   expect_region ("nmsfilter method=weighted", "1 3 4", 3, "110 100 80 80 0.5");
 }
 
@@ -199,6 +202,12 @@ test_refusals (void)
     { "nmsfilter sources=a=2x", "Cannot use sources: the weight of a is \"2x\"" },
     { "nmsfilter sources=a,=2", "Cannot use sources: a weight has no name" },
     { "nmsfilter method=merge metric=diou", "Cannot use method=merge with metric=diou" },
+    { "nmsfilter method-options=o,sigma=-1",
+        "Cannot use method-options: sigma=-1 must be a finite number of 0" },
+    { "nmsfilter method-options=o,min-score=nan", "min-score=nan must be a finite number" },
+    { "nmsfilter method-options=o,fused-score=best", "fused-score=best must be avg, max," },
+    { "nmsfilter method-options=o,sigma=1,sigmas=2",
+        "sigmas=2 is unknown; the keys are sigma, min-score and fused-score" },
     { "nmsfilter method=weighted edge-policy=lower-rank",
         "Cannot use method=weighted with edge-policy=lower-rank" },
   };
@@ -234,6 +243,34 @@ test_refusals (void)
   }
 }
 
+/* method-options change while playing. A value that cannot be used leaves the ones before. */
+static void
+test_options_while_playing (void)
+{
+  GstHarness *h = harness_new ("nmsfilter method=soft-linear method-options=o,min-score=0.25");
+  GstBus *bus = harness_bus (h);
+  GstStructure *options;
+  GstBuffer *out;
+
+  out = through (h, frame ());
+  assert_ids (out, "1 3 4");
+  gst_buffer_unref (out);
+  gst_util_set_object_arg (G_OBJECT (h->element), "method-options", "o,min-score=-3");
+  assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING),
+      "Cannot use this value of method-options: min-score=-3 must be");
+  g_object_get (h->element, "method-options", &options, NULL);
+  g_assert_true (gst_structure_has_field_typed (options, "min-score", G_TYPE_DOUBLE));
+  gst_structure_free (options);
+  out = through (h, frame ());
+  assert_ids (out, "1 3 4");
+  gst_buffer_unref (out);
+  g_object_set (h->element, "method-options", NULL, NULL);
+  out = through (h, frame ());
+  assert_ids (out, "1 2 3 4");
+  gst_buffer_unref (out);
+  harness_teardown (h, bus);
+}
+
 static void
 test_engine_in_use (void)
 {
@@ -255,6 +292,7 @@ static const TestCase cases[] = { { "/nmsfilter/methods/scores", test_scores },
   { "/nmsfilter/methods/shared-buffer", test_shared_buffer },
   { "/nmsfilter/methods/no-confidence", test_no_confidence },
   { "/nmsfilter/methods/sources", test_sources }, { "/nmsfilter/methods/refusals", test_refusals },
+  { "/nmsfilter/methods/options-while-playing", test_options_while_playing },
   { "/nmsfilter/methods/engine-in-use", test_engine_in_use }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

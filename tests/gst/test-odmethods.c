@@ -46,7 +46,7 @@ test_scores (void)
   g_assert_cmpstr (od_text (out, ids[1]), ==, "120 100 80 80 0.24");
   assert_classes (out, ids[1], "blue");
   gst_buffer_unref (out);
-  out = filtered ("nmsfilter method=soft-linear min-score=0.25", frame (ids));
+  out = filtered ("nmsfilter method=soft-linear method-options=o,min-score=0.25", frame (ids));
   assert_ods (out, "100 400");
   gst_buffer_unref (out);
 }
