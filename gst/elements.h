@@ -21,6 +21,7 @@ element_class_describe (GstElementClass *klass, const gchar *name, const gchar *
 }
 
 GST_ELEMENT_REGISTER_DECLARE (nmsfilter);
+GST_ELEMENT_REGISTER_DECLARE (boxselect);
 GST_ELEMENT_REGISTER_DECLARE (boxreplay);
 GST_ELEMENT_REGISTER_DECLARE (boxrecord);
 GST_ELEMENT_REGISTER_DECLARE (boxoverlay);

@@ -10,6 +10,7 @@ static gboolean
 plugin_init (GstPlugin *plugin)
 {
   gboolean ok = GST_ELEMENT_REGISTER (nmsfilter, plugin);
+  ok &= GST_ELEMENT_REGISTER (boxselect, plugin);
   ok &= GST_ELEMENT_REGISTER (boxtransform, plugin);
   ok &= GST_ELEMENT_REGISTER (boxmerge, plugin);
   ok &= GST_ELEMENT_REGISTER (tiledetect, plugin);

@@ -12,7 +12,8 @@ struct _BlockFilter
 {
   RecordFormat from, to;
   gboolean tag;
-  BoxSuppressRules rules;
+  BoxSuppressRules *rules;
+  BoxSelectRules *select;
   nms_context *context;
   BoxSuppress *suppress;
   JsonlParser *parser;
@@ -22,14 +23,15 @@ struct _BlockFilter
 };
 
 BlockFilter *
-block_filter_new (const FilterSettings *settings, RecordFormat from, RecordFormat to)
+block_filter_new (FilterProperties *properties, RecordFormat from, RecordFormat to)
 {
   BlockFilter *self = g_new0 (BlockFilter, 1);
 
   self->from = from;
   self->to = to;
-  self->tag = settings->action == GST_NMS_ACTION_TAG;
-  filter_settings_get_rules (settings, &self->rules);
+  self->tag = properties->action == GST_NMS_ACTION_TAG;
+  self->rules = filter_settings_get_rules (&properties->settings);
+  self->select = select_settings_get_rules (&properties->select);
   self->context = nms_context_new ();
   g_assert (self->context != NULL); /* as every allocation of GLib */
   self->suppress = box_suppress_new (self->context);
@@ -44,7 +46,8 @@ block_filter_free (BlockFilter *self)
 {
   if (self == NULL)
     return;
-  box_suppress_rules_clear (&self->rules);
+  box_suppress_rules_unref (self->rules);
+  box_select_rules_unref (self->select);
   box_suppress_free (self->suppress);
   nms_context_free (&self->context);
   jsonl_parser_free (self->parser);
@@ -98,15 +101,16 @@ static gboolean
 filter_frame (BlockFilter *self, Block *block, GError **error)
 {
   RecordedFrame *frame = &self->frame;
-  BoxSuppressCounts counts;
+  BoxSelectFrame select;
+  BoxCounts counts;
   gint res;
 
   if (!recorded_frame_fit (frame, frame->width, frame->height, error))
     return FALSE;
   link_parents (frame->boxes);
-  self->rules.width = frame->width;
-  self->rules.height = frame->height;
-  res = box_suppress_run (self->suppress, frame->boxes, &self->rules, self->tag, &counts);
+  box_select_begin (&select, self->select, frame->width, frame->height);
+  res = box_suppress_run (self->suppress, frame->boxes, self->rules,
+      self->select->active ? &select : NULL, self->tag, &counts);
   if (res < 0) {
     g_set_error_literal (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
         nms_context_error (self->context));

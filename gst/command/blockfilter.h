@@ -29,7 +29,7 @@ typedef struct
 typedef struct _BlockFilter BlockFilter;
 
 /* `from` and `to` are the formats of input and output, not RECORD_FORMAT_AUTO. */
-BlockFilter *block_filter_new (const FilterSettings *settings, RecordFormat from, RecordFormat to);
+BlockFilter *block_filter_new (FilterProperties *properties, RecordFormat from, RecordFormat to);
 void block_filter_free (BlockFilter *self);
 
 /* Fills out, counts and error of the block. Writes to its text. */

@@ -30,7 +30,7 @@ typedef struct
   gchar *from_name, *to_name, *sweep_text, **files;
   gint threads;
   gboolean quiet;
-  FilterSettings settings;
+  FilterProperties properties;
   Sweep sweep;
   RecordFormat from, to;
 } Command;
@@ -87,7 +87,7 @@ set_value (Command *c, guint index, GError **error)
   GString *text = g_string_new (NULL);
 
   jsonl_append_double (text, round (value * 1e6) / 1e6);
-  if (filter_properties_set (&c->settings, c->sweep.name, text->str, error))
+  if (filter_properties_set (&c->properties, c->sweep.name, text->str, error))
     return g_string_free (text, FALSE);
   g_string_free (text, TRUE);
   return NULL;
@@ -183,7 +183,7 @@ parse (Command *c, gint *argc, gchar ***argv, GError **error)
 
   g_option_context_set_summary (context, summary);
   g_option_context_add_main_entries (context, entries, NULL);
-  g_option_context_add_group (context, filter_properties_group (&c->settings));
+  g_option_context_add_group (context, filter_properties_group (&c->properties));
   parsed = g_option_context_parse (context, argc, argv, error) && check_command (c, error);
   g_option_context_free (context);
   return parsed;
@@ -192,7 +192,7 @@ parse (Command *c, gint *argc, gchar ***argv, GError **error)
 /* -------------------------------------------------------------------- running */
 
 static gboolean
-filter_to (const Command *c, const gchar *location, GError **error)
+filter_to (Command *c, const gchar *location, GError **error)
 {
   const FilterRun run = {
     .input = c->files[0],
@@ -203,7 +203,7 @@ filter_to (const Command *c, const gchar *location, GError **error)
     .quiet = c->quiet,
   };
 
-  return filter_run (&run, &c->settings, error);
+  return filter_run (&run, &c->properties, error);
 }
 
 /* Filters to a file for each value of the sweep. */
@@ -234,7 +234,7 @@ main (gint argc, gchar *argv[])
 
   g_setenv ("GST_REGISTRY_DISABLE", "yes", TRUE); /* because no plugin is used */
   gst_init (NULL, NULL);
-  filter_settings_init (&c.settings);
+  filter_properties_init (&c.properties);
   parsed = parse (&c, &argc, &argv, &error);
   good = parsed
       && (c.sweep.name ? filter_sweep (&c, &error)
@@ -242,7 +242,7 @@ main (gint argc, gchar *argv[])
   if (error)
     g_printerr ("nms-filter: %s\n", error->message);
   g_clear_error (&error);
-  filter_settings_clear (&c.settings);
+  filter_properties_clear (&c.properties);
   g_strfreev (c.files);
   g_free (c.from_name);
   g_free (c.to_name);

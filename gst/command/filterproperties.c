@@ -3,6 +3,13 @@
  * property of the element is an option too. */
 #include "filterproperties.h"
 
+/* Ids behind those of FilterProp. */
+enum
+{
+  PROP_SELECT = FILTER_PROP_COUNT, /* the first of the properties of selectsettings.h */
+  PROP_ACTION = PROP_SELECT + SELECT_PROP_COUNT,
+};
+
 /* A class that has the properties, only to own their GParamSpecs. */
 typedef GObject FilterCommandProperties;
 typedef GObjectClass FilterCommandPropertiesClass;
@@ -27,11 +34,28 @@ filter_command_properties_class_init (FilterCommandPropertiesClass *klass)
   klass->get_property = no_access;
   klass->set_property = no_change;
   filter_settings_install (klass);
+  select_settings_install (klass, PROP_SELECT);
+  g_object_class_install_property (klass, PROP_ACTION, box_action_spec ());
 }
 
 static void
 filter_command_properties_init (FilterCommandProperties *self)
 {
+}
+
+void
+filter_properties_init (FilterProperties *self)
+{
+  filter_settings_init (&self->settings);
+  select_settings_init (&self->select);
+  self->action = BOX_DEFAULT_ACTION;
+}
+
+void
+filter_properties_clear (FilterProperties *self)
+{
+  filter_settings_clear (&self->settings);
+  select_settings_clear (&self->select);
 }
 
 /* Converts text to a value of the property. */
@@ -52,9 +76,27 @@ is_option (const GParamSpec *spec)
   return spec->param_id != FILTER_PROP_INTERVAL;
 }
 
+/* Sets a property. Returns why it cannot be used, to be freed, or NULL. */
+static gchar *
+set_value (FilterProperties *self, guint id, const GValue *value)
+{
+  gchar *refused;
+
+  if (id == PROP_ACTION) {
+    self->action = (GstNmsAction) g_value_get_enum (value);
+    return NULL;
+  }
+  if (id >= PROP_SELECT)
+    refused = select_settings_set (&self->select, id - PROP_SELECT, value, FALSE);
+  else
+    refused = filter_settings_set (&self->settings, id, value, FALSE);
+  if (!refused)
+    refused = filter_settings_error (&self->settings);
+  return refused ? refused : select_settings_error (&self->select);
+}
+
 gboolean
-filter_properties_set (FilterSettings *settings, const gchar *name, const gchar *text,
-    GError **error)
+filter_properties_set (FilterProperties *self, const gchar *name, const gchar *text, GError **error)
 {
   GObjectClass *klass = g_type_class_peek (filter_command_properties_get_type ());
   GParamSpec *spec = g_object_class_find_property (klass, name);
@@ -68,9 +110,7 @@ filter_properties_set (FilterSettings *settings, const gchar *name, const gchar 
   }
   usable = read_value (spec, text, &value);
   if (usable)
-    refused = filter_settings_set (settings, spec->param_id, &value, FALSE);
-  if (usable && !refused)
-    refused = filter_settings_error (settings);
+    refused = set_value (self, spec->param_id, &value);
   usable = usable && !refused;
   if (!usable)
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--%s cannot be \"%s\"%s%s", name,
@@ -88,11 +128,12 @@ set_option (const gchar *option, const gchar *text, gpointer data, GError **erro
 }
 
 GOptionGroup *
-filter_properties_group (FilterSettings *settings)
+filter_properties_group (FilterProperties *self)
 {
   GObjectClass *klass = g_type_class_ref (filter_command_properties_get_type ());
   GOptionGroup *group = g_option_group_new ("nmsfilter",
-      "Options of nmsfilter:", "Show the options of nmsfilter", settings, NULL);
+      "Options of nmsfilter and boxselect:", "Show the options of nmsfilter and boxselect", self,
+      NULL);
   guint count;
   GParamSpec **specs = g_object_class_list_properties (klass, &count);
 

@@ -298,7 +298,7 @@ write_task (Run *self, const Task *task, GError **error)
 }
 
 static gboolean
-filter_all (Run *self, const FilterSettings *settings, GError **error)
+filter_all (Run *self, FilterProperties *properties, GError **error)
 {
   GError *failed = NULL;
   gboolean good = TRUE;
@@ -306,7 +306,7 @@ filter_all (Run *self, const FilterSettings *settings, GError **error)
 
   self->filters = g_async_queue_new_full ((GDestroyNotify) block_filter_free);
   for (guint i = 0; i < self->options->threads; i++)
-    g_async_queue_push (self->filters, block_filter_new (settings, self->from, self->to));
+    g_async_queue_push (self->filters, block_filter_new (properties, self->from, self->to));
   self->pool = g_thread_pool_new (run_task, self, (gint) self->options->threads, TRUE, NULL);
   while (good) {
     /* the blocks before a place that cannot be read are written */
@@ -375,7 +375,7 @@ close_files (Run *self, GError **error)
 }
 
 gboolean
-filter_run (const FilterRun *options, const FilterSettings *settings, GError **error)
+filter_run (const FilterRun *options, FilterProperties *properties, GError **error)
 {
   Run self = { .options = options, .in = -1, .out = -1, .begun = g_get_monotonic_time () };
   const gchar *at = options->input, *separator = ": ";
@@ -395,7 +395,7 @@ filter_run (const FilterRun *options, const FilterSettings *settings, GError **e
   if (good) {
     at = options->input;
     separator = ":"; /* the number of a line follows */
-    good = filter_all (&self, settings, &failed);
+    good = filter_all (&self, properties, &failed);
     if (self.terminal && !good)
       g_printerr ("\n");
     if (good && !options->quiet)

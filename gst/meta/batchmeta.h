@@ -98,7 +98,8 @@ void batch_meta_foreach_stream (BatchMeta *self, GFunc func, gpointer user_data)
 #define batch_meta_reset(self) ((void) (self))
 #define batch_meta_make_writable(self) ((self)->buffer)
 #define batch_meta_stream_id(self) NULL
-#define batch_meta_foreach_stream(self, func, user_data) ((void) (self), (void) (func))
+#define batch_meta_foreach_stream(self, func, user_data) \
+  ((void) (self), (void) (func), (void) (user_data))
 
 static inline GstFlowReturn
 batch_meta_walk (BatchMeta *self, GstBuffer **batch, const GstSegment *segment)

@@ -17,9 +17,8 @@ typedef enum
   BOX_HAS_LABEL_ID = 1 << 2,
   BOX_HAS_TRACK_ID = 1 << 3,
   /* Set by code that changes a box after reading, for box_rewrite: */
-  BOX_MOVED = 1 << 4,       /* x1 .. y2 or rotation changed */
-  BOX_RESCORED = 1 << 5,    /* confidence changed; set BOX_HAS_CONFIDENCE too */
-  BOX_RANKS_LOWER = 1 << 6, /* set by nmsfilter: ranks below all boxes without it */
+  BOX_MOVED = 1 << 4,    /* x1 .. y2 or rotation changed */
+  BOX_RESCORED = 1 << 5, /* confidence changed; set BOX_HAS_CONFIDENCE too */
   /* A border of the picture of its branch cuts it, where another branch may see the rest. Read
    * with BOX_READ_CUT; box_append writes it: */
   BOX_CUT = 1 << 7,

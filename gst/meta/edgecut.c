@@ -49,8 +49,6 @@ edge_cut_box (const Box *box, const EdgeCutBorder *border)
     dy = bounds.y1 - edge->y1;
   if (border->sides & EDGE_CUT_BOTTOM)
     dy = MIN (dy, edge->y2 - bounds.y2);
-  if (border->shared && (dx < -border->margin_x - 1 || dy < -border->margin_y - 1))
-    return FALSE;
   return dx <= border->margin_x || dy <= border->margin_y;
 }
 

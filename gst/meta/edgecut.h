@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * edgecut: whether a border cuts a box. A detector that sees only a part of the picture (a
- * tile, a region of interest) reports the visible part of an object that its border cuts.
+ * tile, a crop) reports the visible part of an object that its border cuts.
  * The box of that part ends at the border.
  */
 #pragma once
@@ -32,9 +32,6 @@ typedef struct
   guint sides;      /* EdgeCutSides that cut boxes */
   gdouble margin_x; /* largest distance from the left and right side, in pixels */
   gdouble margin_y; /* from the top and bottom side; 0 or more, as margin_x */
-  gboolean shared;  /* boxes may be of other detectors, which see more: one that
-                                 * extends beyond a side by more than the margin and
-                                 * 1 pixel (for rounding) is whole */
 } EdgeCutBorder;
 
 /* Returns the sides (EdgeCutSides) of `rectangle` that lie inside a frame of this size, in

@@ -37,7 +37,8 @@ typedef struct
 typedef struct
 {
   guint count;        /* boxes that take part: elements of `keys` */
-  guint lower_ranked; /* of these, those with BOX_RANKS_LOWER */
+  guint lower_ranked; /* of these, those that rank below all others because of BOX_CUT */
+  guint cut;          /* the flag of boxes that rank below all others: BOX_CUT or 0 */
   gboolean unscored;  /* a box has no confidence */
   gboolean scored;    /* a box has a confidence */
   gboolean parts;     /* a box is a part of another */
@@ -49,6 +50,7 @@ struct _BoxSuppress
 {
   nms_context *context; /* owned by the caller */
   BoxParents *parents;
+  gboolean has_added; /* the context has an added engine */
 
   guint capacity; /* elements of each array below */
   BoxKey *keys;
@@ -186,14 +188,16 @@ is_valid (const Box *box)
 
 /* Returns the state of a box that a rule other than its confidence drops, or BOX_STATE_KEPT. */
 static inline BoxState
-state_before (Box *box, const BoxSuppressRules *rules, const PrefilterFrame *prefilter)
+state_before (const Box *box, const BoxSuppressRules *rules, const BoxSelectFrame *select)
 {
   BoxState state = BOX_STATE_KEPT;
 
-  if (G_UNLIKELY (rules->selection != NULL) && !class_selection_has (rules->selection, box->label))
+  if (G_UNLIKELY (box_select_is_state (box->state))
+      || (G_UNLIKELY (rules->selection != NULL)
+          && !class_selection_has (rules->selection, box->label)))
     return BOX_STATE_NONE;
-  if (G_UNLIKELY (prefilter != NULL) && is_valid (box))
-    state = prefilter_check (prefilter, box);
+  if (G_UNLIKELY (select != NULL) && is_valid (box))
+    state = box_select_check (select, box);
   if (G_UNLIKELY (rules->sources != NULL) && state == BOX_STATE_KEPT && is_valid (box)
       && source_options_drop (rules->sources, box))
     state = BOX_STATE_BELOW_SCORE;
@@ -235,13 +239,13 @@ drop_before_ranking (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *r
 /* Decides the boxes that do not go to the core, and writes a key for each of the others. */
 static Frame
 drop_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
-    const PrefilterFrame *prefilter)
+    const BoxSelectFrame *select)
 {
   const gboolean needs_scores = box_suppress_needs_scores ((nms_method) rules->core.method);
   Box *box = (Box *) boxes->data;
   const guint len = boxes->len;
   BoxKey *key = self->keys;
-  Frame frame = { 0 };
+  Frame frame = { .cut = needs_scores ? 0 : BOX_CUT };
   gint32 last = 0;
 
   begin_label_ids (self);
@@ -249,12 +253,10 @@ drop_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
     box->suppressed_by = -1;
     frame.parts |= box->parent >= 0;
     frame.rotated |= box->rotation != 0;
-    box->state = state_before (box, rules, prefilter);
+    box->state = state_before (box, rules, select);
     if (box->state != BOX_STATE_KEPT)
       continue;
-    if (G_UNLIKELY (box->flags & BOX_CUT) && !needs_scores)
-      box->flags |= BOX_RANKS_LOWER;
-    frame.lower_ranked += (box->flags & BOX_RANKS_LOWER) != 0;
+    frame.lower_ranked += (box->flags & frame.cut) != 0;
     frame.scored |= (box->flags & BOX_HAS_CONFIDENCE) != 0;
     frame.unscored |= (box->flags & BOX_HAS_CONFIDENCE) == 0;
     key->index = i;
@@ -366,14 +368,14 @@ compare_keys (gconstpointer a, gconstpointer b, gpointer user_data)
   return order ? order : COMPARE (left->index, right->index);
 }
 
-/* Returns the group of a box: boxes that rank lower after all others, then by the priority of the
+/* Returns the group of a box: cut boxes after all others, then by the priority of the
  * source, from -32768 to 32767, then boxes without a confidence after those with one. */
 static guint32
-group_of (const Box *box, const SourceOptions *sources)
+group_of (const Box *box, const SourceOptions *sources, guint cut)
 {
   const gint priority = source_options_priority (sources, box);
 
-  return (guint32) ((box->flags & BOX_RANKS_LOWER) != 0) << 17 | (guint32) (32767 - priority) << 1
+  return (guint32) ((box->flags & cut) != 0) << 17 | (guint32) (32767 - priority) << 1
       | (box->flags & BOX_HAS_CONFIDENCE ? 0 : GROUP_NO_SCORE);
 }
 
@@ -430,7 +432,7 @@ rank_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
       box->state = BOX_STATE_TOO_FEW_NEIGHBORS;
       continue;
     }
-    key.group = group_of (box, rules->sources);
+    key.group = group_of (box, rules->sources, frame->cut);
     key.value = value_of (box, order, key.index, neighbors);
     self->keys[kept++] = key;
   }
@@ -525,29 +527,41 @@ take_changes (const BoxSuppress *self, GArray *boxes, const nms_result *result)
   return changed;
 }
 
-static void
-count_boxes (const GArray *boxes, BoxSuppressCounts *counts)
+BoxSuppressRules *
+box_suppress_rules_new (const BoxSuppressRules *rules)
 {
-  const Box *box = (const Box *) boxes->data;
-  guint unscored = 0;
+  BoxSuppressRules *self = g_new (BoxSuppressRules, 1);
 
-  for (guint i = 0; i < boxes->len; i++, box++) {
-    counts->by_state[box->state]++;
-    unscored += !(box->flags & BOX_HAS_CONFIDENCE);
-  }
-  counts->unscored = unscored;
-  counts->decided = boxes->len - counts->by_state[BOX_STATE_NONE];
-  counts->dropped = counts->decided - counts->by_state[BOX_STATE_KEPT];
+  *self = *rules;
+  self->ref_count = 1;
+  class_options_ref (self->options);
+  class_selection_ref (self->selection);
+  source_options_ref (self->sources);
+  return self;
+}
+
+BoxSuppressRules *
+box_suppress_rules_ref (BoxSuppressRules *rules)
+{
+  g_atomic_int_inc (&rules->ref_count);
+  return rules;
 }
 
 void
-box_suppress_rules_clear (BoxSuppressRules *rules)
+box_suppress_rules_unref (BoxSuppressRules *rules)
 {
+  if (!g_atomic_int_dec_and_test (&rules->ref_count))
+    return;
   class_options_unref (rules->options);
   class_selection_unref (rules->selection);
   source_options_unref (rules->sources);
-  if (rules->has_prefilter)
-    prefilter_clear (&rules->prefilter);
+  g_free (rules);
+}
+
+void
+box_suppress_use_added (BoxSuppress *self)
+{
+  self->has_added = TRUE;
 }
 
 gboolean
@@ -559,10 +573,12 @@ box_suppress_needs_scores (nms_method method)
 
 /* Writes the options of the run but for the sources. */
 static void
-set_options (const BoxSuppressRules *rules, const Frame *frame, gboolean want_suppressors,
-    nms_options *options)
+set_options (const BoxSuppress *self, const BoxSuppressRules *rules, const Frame *frame,
+    gboolean want_suppressors, nms_options *options)
 {
   *options = rules->core;
+  if (rules->added_engine && self->has_added)
+    options->engine = NMS_ENGINE_ADDED;
   options->outputs = NMS_OUTPUT_OUTCOME | (want_suppressors ? NMS_OUTPUT_SUPPRESSED_BY : 0)
       | changed_outputs ((nms_method) rules->core.method);
   if (rules->options) {
@@ -602,21 +618,18 @@ run_with_parts (BoxSuppress *self, GArray *boxes, nms_boxes *columns, const nms_
 
 gint
 box_suppress_run (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
-    gboolean want_suppressors, BoxSuppressCounts *counts)
+    const BoxSelectFrame *select, gboolean want_suppressors, BoxCounts *counts)
 {
   const nms_method method = (nms_method) rules->core.method;
   nms_result result = { .size = sizeof result };
-  PrefilterFrame prefilter;
   nms_options options;
   nms_boxes columns;
   Frame frame;
   gint res;
 
   reserve (self, boxes->len);
-  if (rules->has_prefilter)
-    prefilter_begin (&prefilter, &rules->prefilter, rules->options, rules->width, rules->height);
-  frame = drop_boxes (self, boxes, rules, rules->has_prefilter ? &prefilter : NULL);
-  set_options (rules, &frame, want_suppressors, &options);
+  frame = drop_boxes (self, boxes, rules, select);
+  set_options (self, rules, &frame, want_suppressors, &options);
   if (frame.ranked && (res = rank_boxes (self, boxes, rules, &options, &frame)) < 0)
     return res;
   feed_boxes (self, boxes, &frame, &columns);
@@ -636,8 +649,8 @@ box_suppress_run (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rule
   }
   if (res < 0)
     return res;
-  *counts = (BoxSuppressCounts) { .lower_ranked = frame.lower_ranked };
-  count_boxes (boxes, counts);
+  *counts = box_counts_of (boxes);
+  counts->lower_ranked = frame.lower_ranked;
   counts->rewritten = changed_outputs (method) ? take_changes (self, boxes, &result) : 0;
   return 0;
 }

@@ -6,9 +6,10 @@
  */
 #pragma once
 
+#include "boxdecision.h"
+#include "boxselect.h"
 #include "classoptions.h"
 #include "meta/box.h"
-#include "prefilter.h"
 #include "sourceoptions.h"
 
 G_BEGIN_DECLS
@@ -23,33 +24,24 @@ typedef enum
   UNSCORED_ORDER_DROP = 3,      /* no rank: boxes without a confidence are dropped */
 } UnscoredOrder;
 
+/* The rules, immutable and with a reference count. */
 typedef struct
 {
-  nms_options core;             /* class_options and outputs are set by the run */
-  ClassOptions *options;        /* of single classes; NULL: none */
-  ClassSelection *selection;    /* NULL: all classes */
-  SourceOptions *sources;       /* NULL: all boxes are of one source. Different priorities need a
+  gint ref_count;
+  nms_options core;          /* class_options and outputs are set by the run */
+  gboolean added_engine;     /* run on the engine that was added to the context, if there is one */
+  ClassOptions *options;     /* of single classes; NULL: none */
+  ClassSelection *selection; /* NULL: all classes */
+  SourceOptions *sources;    /* NULL: all boxes are of one source. Different priorities need a
                                  * method that box_suppress_needs_scores does not name */
   UnscoredOrder unscored_order; /* how boxes without a confidence are ranked */
   guint min_neighbors;          /* that a box without a confidence needs; 0: any number */
-  gboolean has_prefilter;
-  Prefilter prefilter; /* if has_prefilter */
-  gint width, height;  /* of the frame, in pixels; 0: unknown */
 } BoxSuppressRules;
 
-/* Releases the references that the rules hold. */
-void box_suppress_rules_clear (BoxSuppressRules *rules);
-
-/* Numbers of boxes of one frame. */
-typedef struct
-{
-  guint by_state[BOX_STATE_COUNT];
-  guint unscored;     /* have no confidence */
-  guint decided;      /* have a state other than BOX_STATE_NONE */
-  guint dropped;      /* have a state that box_state_is_drop names */
-  guint lower_ranked; /* have BOX_RANKS_LOWER */
-  guint rewritten;    /* have BOX_MOVED or BOX_RESCORED */
-} BoxSuppressCounts;
+/* Returns the rules with references of their own. */
+BoxSuppressRules *box_suppress_rules_new (const BoxSuppressRules *rules);
+BoxSuppressRules *box_suppress_rules_ref (BoxSuppressRules *rules);
+void box_suppress_rules_unref (BoxSuppressRules *rules);
 
 typedef struct _BoxSuppress BoxSuppress;
 
@@ -58,17 +50,20 @@ typedef struct _BoxSuppress BoxSuppress;
 BoxSuppress *box_suppress_new (nms_context *context);
 void box_suppress_free (BoxSuppress *self);
 
+/* Says that an engine was added to the context. */
+void box_suppress_use_added (BoxSuppress *self);
+
 /* Returns whether a method computes with scores. Then boxes without a confidence are dropped, or
- * all have the score 1 if no box that takes part has a confidence, none may have
- * BOX_RANKS_LOWER, and BOX_CUT has no effect. */
+ * all have the score 1 if no box that takes part has a confidence, and BOX_CUT has no effect. */
 gboolean box_suppress_needs_scores (nms_method method);
 
 /* Writes state and suppressed_by of every box, the new place and confidence of each kept box
- * that the method changes (with BOX_MOVED and BOX_RESCORED), and `counts`. A box whose class does
- * not take part gets BOX_STATE_NONE. suppressed_by is -1 throughout unless
- * `want_suppressors`. Returns 0, or a negative nms_error; then the states are
- * undefined, and nms_context_error of the context gives the details. */
+ * that the method changes (with BOX_MOVED and BOX_RESCORED), and `counts`. A box takes no part and
+ * gets BOX_STATE_NONE if its class does not take part, or if it was read with a state that
+ * box_select_is_state names. `select` decides before which boxes are dropped; NULL drops none.
+ * suppressed_by is -1 throughout unless `want_suppressors`. Returns 0, or a negative nms_error;
+ * then the states are undefined, and nms_context_error of the context gives the details. */
 gint box_suppress_run (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
-    gboolean want_suppressors, BoxSuppressCounts *counts);
+    const BoxSelectFrame *select, gboolean want_suppressors, BoxCounts *counts);
 
 G_END_DECLS

@@ -23,10 +23,6 @@ DEFINE_ENUM_TYPE (gst_nms_missing_score_get_type, "GstNmsMissingScore",
     { UNSCORED_ORDER_AREA, "Rank by area, largest first", "area" },
     { UNSCORED_ORDER_INPUT, "Rank in the order in which the detector attached them", "order" },
     { UNSCORED_ORDER_DROP, "Drop boxes without a confidence", "drop" })
-DEFINE_ENUM_TYPE (gst_nms_action_get_type, "GstNmsAction",
-    { GST_NMS_ACTION_REMOVE, "Remove the boxes that are not kept", "remove" },
-    { GST_NMS_ACTION_TAG, "Remove no box; mark each box with a structure \"nms\"", "tag" })
-
 DEFINE_ENUM_TYPE (gst_nms_method_get_type, "GstNmsMethod",
     { NMS_METHOD_HARD, "Drop each box that overlaps a better one too much", "hard" },
     { NMS_METHOD_SOFT_LINEAR,
@@ -84,7 +80,6 @@ DEFINE_ENUM_TYPE (gst_nms_metric_get_type, "GstNmsMetric",
 #define DEFAULT_METHOD NMS_METHOD_HARD
 #define DEFAULT_METRIC NMS_METRIC_IOU
 #define DEFAULT_SOURCES NULL
-#define DEFAULT_ACTION GST_NMS_ACTION_REMOVE
 #define DEFAULT_INTERVAL 0
 #define DEFAULT_XLA_PLUGIN NULL
 #define DEFAULT_XLA_STRICT FALSE
@@ -133,30 +128,15 @@ install_thresholds (GObjectClass *object_class)
 }
 
 static void
-install_algorithm (GObjectClass *object_class)
+install_engine (GObjectClass *object_class)
 {
+  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+
   g_object_class_install_property (object_class, FILTER_PROP_ENGINE,
       g_param_spec_enum ("engine", "Engine",
           "The algorithm that finds the boxes to drop. All engines give the same result and "
           "differ only in speed",
           gst_nms_engine_get_type (), DEFAULT_ENGINE, SETTABLE));
-  g_object_class_install_property (object_class, FILTER_PROP_ACTION,
-      g_param_spec_enum ("action", "Action",
-          "What to do with boxes that are not kept. \"tag\" removes no box and adds to each "
-          "region a structure \"nms\" with state (string: kept, suppressed, below-score, "
-          "not-candidate, over-cap, too-few-neighbors, no-score, invalid, too-small, too-large, "
-          "wrong-aspect-ratio, outside-roi, dropped-class or cut-by-edge) and, for a suppressed "
-          "box, suppressed-by (int: the index, from 0, of the box on the buffer that suppressed "
-          "it); it relates a class nms:STATE to each GstAnalytics detection. Boxes of classes "
-          "that the property classes does not list get neither",
-          gst_nms_action_get_type (), DEFAULT_ACTION, SETTABLE));
-}
-
-static void
-install_xla (GObjectClass *object_class)
-{
-  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-
   g_object_class_install_property (object_class, FILTER_PROP_XLA_PLUGIN,
       g_param_spec_string ("xla-plugin", "XLA plugin",
           "The file of the PJRT plugin that engine=xla uses; it determines the device. NULL = "
@@ -190,11 +170,9 @@ install_choices (GObjectClass *object_class)
           DEFAULT_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASS_OPTIONS,
       g_param_spec_boxed ("class-options", "Class options",
-          "Other values of iou-threshold, score-threshold and the limits of size (min-width, "
-          "max-width, min-height, max-height, min-area, max-area, min-aspect-ratio, "
-          "max-aspect-ratio), and max (boxes; 0 = no limit), for single classes, in brackets: "
-          "'o,person=[o,iou-threshold=0.3,min-height=40],car=[o,max=5]' or, for classes with "
-          "blanks, "
+          "Other values of iou-threshold and score-threshold, and max (boxes; 0 = no limit), for "
+          "single classes, in brackets: 'o,person=[o,iou-threshold=0.3],car=[o,max=5]' or, for "
+          "classes with blanks, "
           "'\"o,options=<[o,class=\\\"traffic light\\\",score-threshold=0.2]>\"', "
           "both quoted for a shell. Text that is no GstStructure, such as person=0.3, cannot be "
           "set. Presets do not hold it",
@@ -221,9 +199,10 @@ install_method (GObjectClass *object_class)
           "is half of that of soft-gaussian; 0 = the default of the method (soft-gaussian 0.5, "
           "matrix-gaussian 2). min-score = lowest new score of a kept box, with the soft and "
           "matrix methods (default 0.001). fused-score = the score of a box that method=weighted "
-          "makes of several: avg (default), max, box-and-model-avg (mean of the scores, by the sources that "
-          "found the object) or absent-model-aware-avg (with 0 for each source that did not find "
-          "it). Presets do not hold it",
+          "makes of several: avg (default), max, box-and-model-avg (mean of the scores, by the "
+          "sources that found the object) or absent-model-aware-avg "
+          "(with 0 for each source that did not "
+          "find it). Presets do not hold it",
           GST_TYPE_STRUCTURE, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_SOURCES,
       g_param_spec_string ("sources", "Sources",
@@ -256,40 +235,19 @@ filter_settings_install (GObjectClass *object_class)
 {
   install_thresholds (object_class);
   install_choices (object_class);
-  prefilter_settings_install (object_class, FILTER_PROP_PREFILTER);
   install_method (object_class);
-  install_algorithm (object_class);
-  install_xla (object_class);
   install_reports (object_class);
+  install_engine (object_class);
   gst_type_mark_as_plugin_api (gst_nms_engine_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_missing_score_get_type (), 0);
-  gst_type_mark_as_plugin_api (gst_nms_action_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_method_get_type (), 0);
   gst_type_mark_as_plugin_api (gst_nms_metric_get_type (), 0);
 }
 
-gchar **
-filter_settings_preset_names (GObjectClass *object_class)
-{
-  GPtrArray *names = g_ptr_array_new ();
-  GParamSpec **specs;
-  guint count;
-
-  specs = g_object_class_list_properties (object_class, &count);
-  for (guint i = 0; i < count; i++)
-    if (specs[i]->owner_type == G_OBJECT_CLASS_TYPE (object_class)
-        && (specs[i]->flags & G_PARAM_WRITABLE) && specs[i]->value_type != G_TYPE_STRING
-        && specs[i]->value_type != GST_TYPE_STRUCTURE)
-      g_ptr_array_add (names, g_strdup (specs[i]->name));
-  g_free (specs);
-  g_ptr_array_add (names, NULL);
-  return (gchar **) g_ptr_array_free (names, FALSE);
-}
-
 /* -------------------------------------------------------------------- values */
 
-/* class-options, method-options and the properties of prefiltersettings.h are not in the table,
- * because their values may be refused. */
+/* class-options, method-options and sources are set by functions of their own, because their values
+ * may be refused. */
 static const gsize fields[] = {
   [FILTER_PROP_IOU_THRESHOLD] = G_STRUCT_OFFSET (FilterSettings, iou_threshold),
   [FILTER_PROP_SCORE_THRESHOLD] = G_STRUCT_OFFSET (FilterSettings, score_threshold),
@@ -302,7 +260,6 @@ static const gsize fields[] = {
   [FILTER_PROP_MISSING_SCORE] = G_STRUCT_OFFSET (FilterSettings, missing_score),
   [FILTER_PROP_MIN_NEIGHBORS] = G_STRUCT_OFFSET (FilterSettings, min_neighbors),
   [FILTER_PROP_CLASSES] = G_STRUCT_OFFSET (FilterSettings, classes),
-  [FILTER_PROP_ACTION] = G_STRUCT_OFFSET (FilterSettings, action),
   [FILTER_PROP_METHOD] = G_STRUCT_OFFSET (FilterSettings, method),
   [FILTER_PROP_METRIC] = G_STRUCT_OFFSET (FilterSettings, metric),
   [FILTER_PROP_SOURCES] = G_STRUCT_OFFSET (FilterSettings, sources),
@@ -325,7 +282,6 @@ filter_settings_init (FilterSettings *settings)
     .engine = DEFAULT_ENGINE,
     .missing_score = DEFAULT_MISSING_SCORE,
     .min_neighbors = DEFAULT_MIN_NEIGHBORS,
-    .action = DEFAULT_ACTION,
     .method = DEFAULT_METHOD,
     .metric = DEFAULT_METRIC,
     .sources = g_strdup (DEFAULT_SOURCES),
@@ -335,7 +291,6 @@ filter_settings_init (FilterSettings *settings)
     .classes = g_strdup (DEFAULT_CLASSES),
     .selection = class_selection_parse (DEFAULT_CLASSES),
   };
-  prefilter_settings_init (&settings->prefilter);
   method_options_parse (NULL, &settings->method_values, &settings->method_options_error);
 }
 
@@ -349,7 +304,7 @@ filter_settings_clear (FilterSettings *settings)
     gst_structure_free (settings->class_options);
   class_options_unref (settings->options);
   g_free (settings->class_options_error);
-  prefilter_settings_clear (&settings->prefilter);
+  g_clear_pointer (&settings->made, box_suppress_rules_unref);
   if (settings->method_options)
     gst_structure_free (settings->method_options);
   g_free (settings->method_options_error);
@@ -365,8 +320,6 @@ filter_settings_get (const FilterSettings *settings, guint id, GValue *value)
     gst_value_set_structure (value, settings->class_options);
   else if (id == FILTER_PROP_METHOD_OPTIONS)
     gst_value_set_structure (value, settings->method_options);
-  else if (id >= FILTER_PROP_PREFILTER)
-    prefilter_settings_get (&settings->prefilter, id - FILTER_PROP_PREFILTER, value);
   else
     property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
 }
@@ -432,21 +385,16 @@ set_sources (FilterSettings *settings, const GValue *value, gboolean keep_usable
   return NULL;
 }
 
-/* Returns why the method cannot be used with the metric, with the edge policy or with the
- * priorities of sources (NULL: none), to be freed, or NULL. */
+/* Returns why the method cannot be used with the metric, or with the priorities of sources (NULL:
+ * none), to be freed, or NULL. */
 static gchar *
-method_conflict (nms_method method, nms_metric metric, const SourceOptions *sources,
-    EdgePolicy edge_policy)
+method_conflict (nms_method method, nms_metric metric, const SourceOptions *sources)
 {
   const gchar *refusal = nms_method_reason (method, metric);
 
   if (refusal)
     return g_strdup_printf ("method=%s with metric=%s: %s", nms_method_name (method),
         nms_metric_name (metric), refusal);
-  if (edge_policy == EDGE_POLICY_LOWER_RANK && box_suppress_needs_scores (method))
-    return g_strdup_printf ("method=%s with edge-policy=lower-rank: the method ranks boxes by "
-                            "their scores only",
-        nms_method_name (method));
   if (sources && sources->has_priorities && box_suppress_needs_scores (method))
     return g_strdup_printf ("method=%s with priorities in sources: the method ranks boxes by "
                             "their scores only",
@@ -460,7 +408,6 @@ conflict_after (const FilterSettings *settings, guint id, const GValue *value)
 {
   nms_method method = settings->method;
   nms_metric metric = settings->metric;
-  EdgePolicy edge_policy = settings->prefilter.rules.edge_policy;
   SourceOptions *sources = source_options_ref (settings->source_options);
   gchar *refusal, *error = NULL;
 
@@ -468,14 +415,12 @@ conflict_after (const FilterSettings *settings, guint id, const GValue *value)
     method = (nms_method) g_value_get_enum (value);
   else if (id == FILTER_PROP_METRIC)
     metric = (nms_metric) g_value_get_enum (value);
-  else if (id == FILTER_PROP_PREFILTER + PREFILTER_PROP_EDGE_POLICY)
-    edge_policy = (EdgePolicy) g_value_get_enum (value);
   else if (id == FILTER_PROP_SOURCES) {
     source_options_unref (sources);
     sources = source_options_parse (g_value_get_string (value), &error);
     g_free (error); /* of the setter, which follows */
   }
-  refusal = method_conflict (method, metric, sources, edge_policy);
+  refusal = method_conflict (method, metric, sources);
   source_options_unref (sources);
   return refusal;
 }
@@ -487,22 +432,19 @@ filter_settings_set (FilterSettings *settings, guint id, const GValue *value, gb
 
   if (refused)
     return refused;
+  g_clear_pointer (&settings->made, box_suppress_rules_unref);
   if (id == FILTER_PROP_CLASS_OPTIONS)
     refused = set_class_options (settings, gst_value_get_structure (value), keep_usable);
   else if (id == FILTER_PROP_METHOD_OPTIONS)
     refused = set_method_options (settings, gst_value_get_structure (value), keep_usable);
   else if (id == FILTER_PROP_SOURCES)
     refused = set_sources (settings, value, keep_usable);
-  else if (id >= FILTER_PROP_PREFILTER)
-    refused = prefilter_settings_set (&settings->prefilter, id - FILTER_PROP_PREFILTER, value,
-        keep_usable);
   else
     property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
   if (id == FILTER_PROP_CLASSES) {
     class_selection_unref (settings->selection);
     settings->selection = class_selection_parse (settings->classes);
   }
-  settings->has_prefilter = prefilter_is_active (&settings->prefilter.rules, settings->options);
   return refused;
 }
 
@@ -517,21 +459,21 @@ filter_settings_error (const FilterSettings *settings)
     return g_strdup_printf ("Cannot use method-options: %s.", settings->method_options_error);
   if (settings->sources_error)
     return g_strdup_printf ("Cannot use sources: %s.", settings->sources_error);
-  conflict = method_conflict (settings->method, settings->metric, settings->source_options,
-      settings->prefilter.rules.edge_policy);
+  conflict = method_conflict (settings->method, settings->metric, settings->source_options);
   if (conflict) {
     gchar *error = g_strdup_printf ("Cannot use %s.", conflict);
 
     g_free (conflict);
     return error;
   }
-  return prefilter_settings_error (&settings->prefilter);
+  return NULL;
 }
 
-void
-filter_settings_get_rules (const FilterSettings *settings, BoxSuppressRules *rules)
+static BoxSuppressRules *
+make_rules (const FilterSettings *settings)
 {
-  nms_options *core = &rules->core;
+  BoxSuppressRules rules = { 0 };
+  nms_options *core = &rules.core;
 
   nms_options_init (core, sizeof *core);
   core->iou_threshold = settings->iou_threshold;
@@ -541,21 +483,26 @@ filter_settings_get_rules (const FilterSettings *settings, BoxSuppressRules *rul
   core->max_candidates = settings->max_candidates;
   core->inclusive = settings->inclusive != FALSE;
   core->class_agnostic = settings->class_agnostic != FALSE;
-  /* the element replaces it if it has added engine xla */
-  core->engine = settings->engine == FILTER_ENGINE_XLA ? NMS_ENGINE_AUTO : settings->engine;
   core->method = settings->method;
   core->metric = settings->metric;
   core->sigma = settings->method_values.sigma;
   core->min_score = settings->method_values.min_score;
   core->fused_score = settings->method_values.fused_score;
-  rules->options = class_options_ref (settings->options);
-  rules->selection = class_selection_ref (settings->selection);
-  rules->sources = source_options_apply (settings->source_options, core->method)
-      ? source_options_ref (settings->source_options)
-      : NULL;
-  rules->unscored_order = settings->missing_score;
-  rules->min_neighbors = settings->min_neighbors;
-  rules->has_prefilter = settings->has_prefilter;
-  if (rules->has_prefilter)
-    prefilter_copy (&settings->prefilter.rules, &rules->prefilter);
+  rules.added_engine = settings->engine == FILTER_ENGINE_XLA;
+  core->engine = rules.added_engine ? NMS_ENGINE_AUTO : settings->engine;
+  rules.options = settings->options;
+  rules.selection = settings->selection;
+  if (source_options_apply (settings->source_options, core->method))
+    rules.sources = settings->source_options;
+  rules.unscored_order = settings->missing_score;
+  rules.min_neighbors = settings->min_neighbors;
+  return box_suppress_rules_new (&rules);
+}
+
+BoxSuppressRules *
+filter_settings_get_rules (FilterSettings *settings)
+{
+  if (settings->made == NULL)
+    settings->made = make_rules (settings);
+  return box_suppress_rules_ref (settings->made);
 }

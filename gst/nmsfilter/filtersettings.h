@@ -9,17 +9,10 @@
 
 #include "boxsuppress.h"
 #include "methodoptions.h"
-#include "prefiltersettings.h"
 
 G_BEGIN_DECLS
 
-typedef enum
-{
-  GST_NMS_ACTION_REMOVE = 0,
-  GST_NMS_ACTION_TAG = 1,
-} GstNmsAction;
-
-/* Ids of the properties. Those of read-only properties follow FILTER_PROP_LAST. */
+/* Ids of the properties. */
 typedef enum
 {
   FILTER_PROP_IOU_THRESHOLD = 1,
@@ -29,21 +22,23 @@ typedef enum
   FILTER_PROP_MAX_CANDIDATES,
   FILTER_PROP_CLASS_AGNOSTIC,
   FILTER_PROP_INCLUSIVE,
-  FILTER_PROP_ENGINE,
   FILTER_PROP_MISSING_SCORE,
   FILTER_PROP_MIN_NEIGHBORS,
   FILTER_PROP_CLASSES,
   FILTER_PROP_CLASS_OPTIONS,
-  FILTER_PROP_ACTION,
   FILTER_PROP_METHOD,
   FILTER_PROP_METRIC,
   FILTER_PROP_METHOD_OPTIONS,
   FILTER_PROP_SOURCES,
   FILTER_PROP_INTERVAL,
+  /* installed by the element: */
+  FILTER_PROP_STATS,
+  FILTER_PROP_ENGINE_IN_USE,
+  /* the last ones, because few pipelines need them: */
+  FILTER_PROP_ENGINE,
   FILTER_PROP_XLA_PLUGIN,
   FILTER_PROP_XLA_STRICT,
-  FILTER_PROP_PREFILTER, /* the first of the properties of prefiltersettings.h */
-  FILTER_PROP_LAST = FILTER_PROP_PREFILTER + PREFILTER_PROP_COUNT - 1,
+  FILTER_PROP_COUNT,
 } FilterProp;
 
 /* The number of engine xla in GstNmsEngine, where the others have the numbers of nms_engine. */
@@ -59,7 +54,6 @@ typedef struct
   guint engine; /* an nms_engine, or FILTER_ENGINE_XLA */
   UnscoredOrder missing_score;
   guint min_neighbors;
-  GstNmsAction action;
   GstClockTime interval; /* of messages, in ns; 0: none */
   gchar *xla_plugin;     /* NULL: the one that NMS_XLA_PLUGIN names */
   gboolean xla_strict;
@@ -79,17 +73,11 @@ typedef struct
   SourceOptions *source_options; /* the same, parsed; NULL: none */
   gchar *sources_error;          /* the reason why it cannot be used, or NULL */
 
-  PrefilterSettings prefilter;
-  gboolean has_prefilter; /* one of its rules, or a limit of a class, applies */
+  BoxSuppressRules *made; /* filter_settings_get_rules of these values; NULL: not made yet */
 } FilterSettings;
 
-/* Installs the properties, and the types of their enumerations. */
+/* Installs the properties but stats and engine-in-use, and the types of their enumerations. */
 void filter_settings_install (GObjectClass *object_class);
-
-/* Returns the names of the properties of this class that a preset holds, to be freed with
- * g_strfreev: the settable ones but for texts and structures, because GStreamer escapes these
- * twice when it saves a preset and unescapes them once when it loads it. */
-gchar **filter_settings_preset_names (GObjectClass *object_class);
 
 void filter_settings_init (FilterSettings *settings);
 void filter_settings_clear (FilterSettings *settings);
@@ -104,8 +92,7 @@ void filter_settings_get (const FilterSettings *settings, guint id, GValue *valu
  * or NULL if all can be used. */
 gchar *filter_settings_error (const FilterSettings *settings);
 
-/* Writes the rules by which one frame is filtered, but for its size. They hold references,
- * which box_suppress_rules_clear releases. */
-void filter_settings_get_rules (const FilterSettings *settings, BoxSuppressRules *rules);
+/* Returns a reference to the rules by which a frame is filtered. */
+BoxSuppressRules *filter_settings_get_rules (FilterSettings *settings);
 
 G_END_DECLS

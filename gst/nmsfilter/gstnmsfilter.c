@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * nmsfilter: the element around boxsuppress. Reads the boxes of a buffer, lets
- * boxsuppress decide their states, and removes or tags them. Nothing else of the buffer
- * changes.
- *
- * The boxes are decided in prepare_output_buffer, on the input buffer, which need not
- * be writable for that. A buffer from which nothing is removed is passed on as it is; a
- * buffer that changes is copied only if it has other owners.
- */
+/* nmsfilter: the element around boxsuppress, with engine xla, messages and warnings. */
 
 /**
  * SECTION:element-nmsfilter
@@ -53,11 +45,10 @@
  *   ! nmsfilter score-threshold=0.4 max-detections=20 interval=1000000000 \
  *     class-options='o,person=[o,iou-threshold=0.3],car=[o,max=5]' ! fakesink
  * ]|
- * Drop small boxes and those outside of the middle of the picture before the suppression, and
- * let boxes at the edges of the middle give way to whole ones:
+ * Drop small boxes and those outside of the middle of the picture before the suppression:
  * |[
  * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
- *   ! nmsfilter min-height=40 roi=25%,0,50%,100% edge-policy=lower-rank ! fakesink
+ *   ! boxselect min-height=40 roi=25%,0,50%,100% ! nmsfilter ! fakesink
  * ]|
  * Use the thresholds and limits of other software, by a #GstPreset:
  * |[
@@ -75,21 +66,11 @@
 #include "config.h"
 #endif
 
-#include <gst/base/gstbasetransform.h>
-#include <gst/video/video.h>
-
+#include "accelengine.h"
+#include "boxfilter.h"
 #include "boxsuppress.h"
 #include "elements.h"
-#include "accelengine.h"
-#include "engineinuse.h"
 #include "filtersettings.h"
-#include "filterstats.h"
-#include "filterstream.h"
-#include "fpmode.h"
-#include "framesize.h"
-#include "meta/batchmeta.h"
-#include "meta/boxremove.h"
-#include "meta/boxrewrite.h"
 #include "properties.h"
 #include "reportinterval.h"
 #include "scoreloss.h"
@@ -99,58 +80,38 @@ GST_DEBUG_CATEGORY_STATIC (gst_nms_filter_debug);
 
 /* ---------------------------------------------------------------- the object */
 
-enum
+/* The engine that ran last. */
+typedef struct
 {
-  PROP_ENGINE_IN_USE = FILTER_PROP_LAST + 1,
-  PROP_STATS,
-};
+  gint engine;      /* NMS_ENGINE_AUTO: no run yet */
+  const gchar *isa; /* static */
+  guint method;     /* method and metric as one number */
+  gchar text[80];
+} EngineInUse;
 
-G_DECLARE_FINAL_TYPE (GstNmsFilter, gst_nms_filter, GST, NMS_FILTER, GstBaseTransform)
+#define GST_TYPE_NMS_FILTER (gst_nms_filter_get_type ())
+G_DECLARE_FINAL_TYPE (GstNmsFilter, gst_nms_filter, GST, NMS_FILTER, GstBoxFilter)
 
 struct _GstNmsFilter
 {
-  GstBaseTransform parent;
+  GstBoxFilter parent;
 
   /* guarded by the object lock */
   FilterSettings settings;
   gboolean started;
-  FilterStats stats;
   gint stopping; /* atomic; nms_context_interrupt was called */
   EngineInUse in_use;
-  BatchMeta *batch; /* the streams of batches */
 
   /* used by the streaming thread only */
-  nms_context *context;     /* NULL while stopped */
-  BoxSuppress *suppress;    /* likewise */
-  BoxMetaReading *reading;  /* of the current buffer */
-  GArray *boxes;            /* the boxes of the reading */
-  FilterStats frame;        /* of the current buffer */
-  GstClockTime frame_start; /* time at which work on it began */
-  GstNmsAction action;      /* settings.action, as read for this buffer */
-  gboolean change;          /* transform_ip still has to remove or tag boxes */
-  gboolean rewrite;         /* transform_ip has to write changed boxes back */
-  GstClockTime interval;    /* settings.interval, as read for this buffer */
-  ReportInterval reported;  /* since the last message */
-  gboolean batches;         /* the buffers are batches */
-  gint width, height;       /* from the caps of the current buffer; 0: they state none */
-  gboolean warned_size;     /* warned that a rule needs the size, since the start */
-  ScoreLoss score_loss;     /* of the stream, unless its buffers are batches */
-  gboolean uses_xla;        /* settings.engine is xla, as read for this buffer */
-  guint method;             /* method and metric as one number, as read for this buffer */
+  nms_context *context;    /* NULL while stopped */
+  BoxSuppress *suppress;   /* NULL while stopped */
+  ReportInterval reported; /* since the last message */
   AccelEngine accel;
 };
 
-static void gst_nms_filter_init_preset (gpointer interface, gpointer user_data);
-
 /* The presets are in GstNmsFilter.prs; GStreamer's own functions read the file. */
-G_DEFINE_TYPE_WITH_CODE (GstNmsFilter, gst_nms_filter, GST_TYPE_BASE_TRANSFORM,
-    G_IMPLEMENT_INTERFACE (GST_TYPE_PRESET, gst_nms_filter_init_preset))
-GST_ELEMENT_REGISTER_DEFINE (nmsfilter, "nmsfilter", GST_RANK_NONE, gst_nms_filter_get_type ())
-
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK,
-    GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
-    GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+G_DEFINE_TYPE (GstNmsFilter, gst_nms_filter, GST_TYPE_BOX_FILTER)
+GST_ELEMENT_REGISTER_DEFINE (nmsfilter, "nmsfilter", GST_RANK_NONE, GST_TYPE_NMS_FILTER)
 
 /* ---------------------------------------------------------------- properties */
 
@@ -176,58 +137,35 @@ gst_nms_filter_set_property (GObject *object, guint id, const GValue *value, GPa
   g_free (refused);
 }
 
-/* Call with the object lock. */
-static GstStructure *
-add_stats (GstNmsFilter *self, GstStructure *structure)
-{
-  filter_stats_to_structure (&self->stats, structure);
-  filter_streams_to_structure (self->batch, structure);
-  return structure;
-}
-
 static void
 gst_nms_filter_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstNmsFilter *self = GST_NMS_FILTER (object);
 
+  if (id == FILTER_PROP_STATS) {
+    g_value_take_boxed (value, box_filter_stats (GST_BOX_FILTER (self), "nmsfilter-stats"));
+    return;
+  }
   GST_OBJECT_LOCK (self);
-  if (id == PROP_ENGINE_IN_USE)
-    g_value_set_string (value, engine_in_use_text (&self->in_use));
-  else if (id == PROP_STATS)
-    g_value_take_boxed (value, add_stats (self, gst_structure_new_empty ("nmsfilter-stats")));
+  if (id == FILTER_PROP_ENGINE_IN_USE)
+    g_value_set_string (value, self->in_use.engine == NMS_ENGINE_AUTO ? NULL : self->in_use.text);
   else
     filter_settings_get (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
 }
 
-static gchar **
-gst_nms_filter_get_preset_property_names (GstPreset *preset)
-{
-  return filter_settings_preset_names (G_OBJECT_GET_CLASS (preset));
-}
-
 static void
-gst_nms_filter_init_preset (gpointer interface, gpointer user_data)
+describe_stats (const FilterStats *stats, GstStructure *structure)
 {
-  ((GstPresetInterface *) interface)->get_property_names = gst_nms_filter_get_preset_property_names;
+  for (guint i = BOX_STATE_KEPT + 1; !box_select_is_state ((BoxState) i); i++)
+    gst_structure_set (structure, box_state_name ((BoxState) i), G_TYPE_UINT64, stats->by_state[i],
+        NULL);
+  gst_structure_set (structure, "not-selected", G_TYPE_UINT64, stats->by_state[BOX_STATE_NONE],
+      "unscored", G_TYPE_UINT64, stats->unscored, "lower-ranked", G_TYPE_UINT64,
+      stats->lower_ranked, NULL);
 }
 
 /* --------------------------------------------------------------- one buffer */
-
-/* Reads the properties that apply to this buffer, all at once. */
-static void
-take_settings (GstNmsFilter *self, BoxSuppressRules *rules)
-{
-  GST_OBJECT_LOCK (self);
-  filter_settings_get_rules (&self->settings, rules);
-  self->action = self->settings.action;
-  self->uses_xla = self->settings.engine == FILTER_ENGINE_XLA;
-  self->method = rules->core.method << 8 | rules->core.metric;
-  self->interval = self->settings.interval;
-  GST_OBJECT_UNLOCK (self);
-  rules->width = self->width;
-  rules->height = self->height;
-}
 
 /* The object lock keeps the engine from being added meanwhile. */
 static void
@@ -248,50 +186,40 @@ add_xla (GstNmsFilter *self)
   if (!accel_engine_add (&self->accel, GST_ELEMENT (self), self->context, self->settings.xla_plugin,
           self->settings.xla_strict))
     return FALSE;
+  if (self->accel.added)
+    box_suppress_use_added (self->suppress);
   if (g_atomic_int_get (&self->stopping)) /* the engine was not there when it was set */
     interrupt (self);
   return TRUE;
 }
 
-/* Warns once after a start that a rule does not apply because the size of the frame is not
- * known. */
+/* Takes the engine of the last run for engine-in-use. */
 static void
-warn_unknown_size (GstNmsFilter *self, const BoxSuppressRules *rules)
+note_engine (GstNmsFilter *self, guint method)
 {
-  if (self->width > 0 || self->warned_size || !prefilter_needs_size (&rules->prefilter))
+  EngineInUse *in_use = &self->in_use;
+  const gint engine = nms_context_engine (self->context);
+  const gchar *isa = nms_context_isa (self->context);
+
+  /* only this thread writes */
+  if (engine == in_use->engine && isa == in_use->isa && method == in_use->method)
     return;
-  self->warned_size = TRUE;
-  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-      ("%s does not apply: the caps state no frame size.",
-          rules->prefilter.has_region ? "roi in per cent" : "edge-policy without roi"),
-      (NULL));
+  GST_OBJECT_LOCK (self);
+  in_use->engine = engine;
+  in_use->isa = isa;
+  in_use->method = method;
+  g_strlcpy (in_use->text, nms_context_engine_in_use (self->context), sizeof in_use->text);
+  GST_OBJECT_UNLOCK (self);
+  g_object_notify (G_OBJECT (self), "engine-in-use");
 }
 
-/* Reading computes with coordinates, as the core does, so both run in the core's
- * floating-point mode: other code in the process may have set another one. */
-static gint
-read_and_run (GstNmsFilter *self, GstBuffer *buffer, const BoxSuppressRules *rules,
-    BoxSuppressCounts *counts)
-{
-  const gboolean tag = self->action == GST_NMS_ACTION_TAG;
-  const nms__fpmode mode = nms__fpmode_enter ();
-  gint res = 0;
-
-  if (box_meta_reading_take (self->reading, buffer, self->width, self->height,
-          BOX_READ_LEAN | BOX_READ_CUT | (rules->sources ? BOX_READ_SOURCE : 0))
-      > 0)
-    res = box_suppress_run (self->suppress, self->boxes, rules, tag, counts);
-  nms__fpmode_leave (mode);
-  return res;
-}
-
+/* Decides the boxes of the frame, of which there is one at least. */
 static GstFlowReturn
-decide (GstNmsFilter *self, GstBuffer *buffer, ScoreLoss *score_loss, const BoxSuppressRules *rules)
+run (GstNmsFilter *self, BoxFilterFrame *frame, const BoxSuppressRules *rules)
 {
-  BoxSuppressCounts counts = { 0 };
-  gint res;
+  const gint res = box_suppress_run (self->suppress, frame->boxes, rules, NULL,
+      frame->action == GST_NMS_ACTION_TAG, &frame->counts);
 
-  res = read_and_run (self, buffer, rules, &counts);
   if (res < 0 && g_atomic_int_get (&self->stopping))
     return GST_FLOW_FLUSHING;
   if (res < 0) {
@@ -300,19 +228,35 @@ decide (GstNmsFilter *self, GstBuffer *buffer, ScoreLoss *score_loss, const BoxS
         ("%s", nms_strerror (res)));
     return GST_FLOW_ERROR;
   }
-
-  filter_stats_add_boxes (&self->frame, &counts);
-  if (self->boxes->len == 0)
-    return GST_FLOW_OK;
-  score_loss_warn (score_loss, GST_ELEMENT (self), &self->frame, self->boxes, rules);
-  if (self->action == GST_NMS_ACTION_TAG)
-    self->change = counts.decided > 0;
-  else
-    self->change = counts.dropped > 0;
-  self->rewrite = counts.rewritten > 0;
-  GST_LOG_OBJECT (self, "%u boxes, %u dropped", self->boxes->len, counts.dropped);
+  score_loss_warn (frame->stream, GST_ELEMENT (self), &frame->counts, frame->boxes, rules);
+  note_engine (self, rules->core.method << 8 | rules->core.metric);
+  if (rules->added_engine)
+    accel_engine_warn (&self->accel, GST_ELEMENT (self), self->context);
   return GST_FLOW_OK;
 }
+
+static GstFlowReturn
+gst_nms_filter_decide (GstBoxFilter *filter, BoxFilterFrame *frame)
+{
+  GstNmsFilter *self = GST_NMS_FILTER (filter);
+  GstFlowReturn flow = GST_FLOW_OK;
+  BoxSuppressRules *rules;
+
+  GST_OBJECT_LOCK (self);
+  rules = filter_settings_get_rules (&self->settings);
+  GST_OBJECT_UNLOCK (self);
+  if (rules->added_engine && !add_xla (self))
+    flow = GST_FLOW_ERROR;
+  else if (box_filter_read (filter, frame,
+               BOX_READ_LEAN | BOX_READ_STATE | BOX_READ_CUT
+                   | (rules->sources ? BOX_READ_SOURCE : 0))
+      > 0)
+    flow = run (self, frame, rules);
+  box_suppress_rules_unref (rules);
+  return flow;
+}
+
+/* ----------------------------------------------------------------- messages */
 
 static void
 post_report (GstNmsFilter *self)
@@ -320,200 +264,75 @@ post_report (GstNmsFilter *self)
   GstStructure *structure = report_interval_to_structure (&self->reported);
 
   GST_OBJECT_LOCK (self);
-  add_stats (self, structure);
+  box_filter_add_stats (GST_BOX_FILTER (self), structure);
   GST_OBJECT_UNLOCK (self);
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self), structure));
   report_interval_next (&self->reported);
 }
 
-/* Decides the boxes of a buffer of the current size, which does not change yet. */
-static GstFlowReturn
-begin_buffer (GstNmsFilter *self, GstBuffer *buffer, ScoreLoss *score_loss)
+/* Returns the property interval. */
+static GstClockTime
+read_interval (GstNmsFilter *self)
 {
-  BoxSuppressRules rules;
-  GstFlowReturn flow;
+  GstClockTime interval;
 
-  self->frame_start = gst_util_get_timestamp ();
-  self->frame = (FilterStats) { 0 };
-  self->change = self->rewrite = FALSE;
-  take_settings (self, &rules);
-  if (self->uses_xla && !add_xla (self)) {
-    box_suppress_rules_clear (&rules);
-    return GST_FLOW_ERROR;
-  }
-  if (self->uses_xla && self->accel.added)
-    rules.core.engine = NMS_ENGINE_ADDED;
-  if (rules.has_prefilter)
-    warn_unknown_size (self, &rules);
-  flow = decide (self, buffer, score_loss, &rules);
-  box_suppress_rules_clear (&rules);
-  return flow;
-}
-
-/* Writes what was decided into the buffer, or a copy of it. */
-static void
-change_buffer (GstNmsFilter *self, GstBuffer *buffer)
-{
-  if (self->rewrite)
-    box_rewrite (buffer, self->reading, self->width, self->height);
-  if (self->change && self->action == GST_NMS_ACTION_TAG)
-    box_meta_tag (buffer, self->reading);
-  else if (self->change)
-    box_remove (buffer, self->reading);
-}
-
-/* Counts a buffer, also in `stats` unless they are NULL. */
-static void
-count_buffer (GstNmsFilter *self, FilterStats *stats)
-{
-  gboolean engine_changed = FALSE;
-
-  self->frame.time = gst_util_get_timestamp () - self->frame_start;
   GST_OBJECT_LOCK (self);
-  filter_stats_add (&self->stats, &self->frame);
-  if (stats)
-    filter_stats_add (stats, &self->frame);
-  if (self->boxes->len > 0)
-    engine_changed = engine_in_use_note (&self->in_use, self->context, self->method);
+  interval = self->settings.interval;
   GST_OBJECT_UNLOCK (self);
-  if (engine_changed)
-    g_object_notify (G_OBJECT (self), "engine-in-use");
-  if (self->uses_xla && self->boxes->len > 0)
-    accel_engine_warn (&self->accel, GST_ELEMENT (self), self->context);
+  return interval;
 }
 
-static GstFlowReturn
-filter_frame (GstObject *element, BatchFrame *frame)
-{
-  GstNmsFilter *self = GST_NMS_FILTER (element);
-  FilterStream *stream = frame->stream->data;
-  GstFlowReturn flow;
-
-  self->width = frame->stream->width;
-  self->height = frame->stream->height;
-  flow = begin_buffer (self, frame->buffer, &stream->score_loss);
-  if (flow != GST_FLOW_OK)
-    return flow;
-  if (self->change || self->rewrite)
-    change_buffer (self, batch_meta_make_writable (frame));
-  count_buffer (self, &stream->stats);
-  return GST_FLOW_OK;
-}
-
-static const BatchFuncs batch_funcs = {
-  .stream_new = filter_stream_new,
-  .stream_free = filter_stream_free,
-  .event = filter_stream_event,
-  .frame = filter_frame,
-};
-
-static GstFlowReturn
-gst_nms_filter_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *input, GstBuffer **output)
-{
-  GstNmsFilter *self = GST_NMS_FILTER (trans);
-  GstFlowReturn flow;
-
-  *output = input;
-  if (self->batches)
-    return batch_meta_walk (self->batch, output, &trans->segment);
-  flow = begin_buffer (self, input, &self->score_loss);
-  if (flow != GST_FLOW_OK)
-    return flow;
-  if ((self->change || self->rewrite) && !gst_buffer_is_writable (input)) {
-    /* the copy shares the memory */
-    if (self->rewrite || self->action == GST_NMS_ACTION_TAG) {
-      *output = gst_buffer_copy (input);
-    } else {
-      *output = box_remove_copy (input, self->reading);
-      self->change = FALSE;
-    }
-  }
-  if (*output == NULL) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Cannot copy a buffer."), (NULL));
-    return GST_FLOW_ERROR;
-  }
-  return GST_FLOW_OK;
-}
-
-/* The buffers of a batch have changed already. */
+/* Comes after the buffer has been filtered and counted. */
 static GstFlowReturn
 gst_nms_filter_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
+  const GstClockTime interval = read_interval (self);
 
-  if (!self->batches) {
-    change_buffer (self, buffer);
-    count_buffer (self, NULL);
-  }
-  if (self->interval > 0
-      && report_interval_add (&self->reported, &trans->segment, buffer, self->interval))
+  if (interval > 0 && report_interval_add (&self->reported, &trans->segment, buffer, interval))
     post_report (self);
   return GST_FLOW_OK;
 }
 
 /* ------------------------------------------------------------------- stream */
 
-static void
-take_stream_start (GstNmsFilter *self, GstEvent *event)
+static gpointer
+stream_new (void)
 {
-  const gchar *stream;
-
-  gst_event_parse_stream_start (event, &stream);
-  score_loss_begin_stream (&self->score_loss, stream);
+  return score_loss_new ();
 }
 
-/* set_caps is not used, because the base class then refuses streams without caps. */
 static void
-take_caps (GstNmsFilter *self, GstEvent *event)
+stream_free (gpointer stream)
 {
-  GstCaps *caps;
+  score_loss_free (stream);
+}
 
-  gst_event_parse_caps (event, &caps);
-  frame_size_from_caps (caps, &self->width, &self->height);
-  self->batches = batch_meta_in_caps (caps);
-  GST_DEBUG_OBJECT (self, "frame size %dx%d", self->width, self->height);
+static void
+stream_start (gpointer stream, const gchar *id)
+{
+  score_loss_begin_stream (stream, id);
 }
 
 static gboolean
 gst_nms_filter_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
-  gboolean report;
 
   switch (GST_EVENT_TYPE (event)) {
-    case GST_EVENT_STREAM_START:
-      take_stream_start (self, event);
-      break;
-    case GST_EVENT_CAPS:
-      take_caps (self, event);
-      break;
     case GST_EVENT_SEGMENT:
     case GST_EVENT_FLUSH_STOP:
       report_interval_begin (&self->reported);
       break;
     case GST_EVENT_EOS:
-      GST_OBJECT_LOCK (self);
-      report = self->settings.interval > 0;
-      GST_OBJECT_UNLOCK (self);
-      if (report)
+      if (read_interval (self) > 0)
         post_report (self);
-      g_object_notify (G_OBJECT (self), "stats");
       break;
     default:
       break;
   }
   return GST_BASE_TRANSFORM_CLASS (gst_nms_filter_parent_class)->sink_event (trans, event);
-}
-
-static gboolean
-gst_nms_filter_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
-{
-  if (!GST_BASE_TRANSFORM_CLASS (gst_nms_filter_parent_class)
-           ->propose_allocation (trans, decide_query, query))
-    GST_DEBUG_OBJECT (trans, "downstream does not answer the query");
-  box_meta_propose (query);
-  return TRUE;
 }
 
 static gboolean
@@ -533,7 +352,7 @@ static gboolean
 gst_nms_filter_start (GstBaseTransform *trans)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
-  gboolean had_engine;
+  gboolean had_engine, uses_xla;
   gchar *error;
 
   self->context = nms_context_new ();
@@ -545,8 +364,9 @@ gst_nms_filter_start (GstBaseTransform *trans)
   error = filter_settings_error (&self->settings);
   self->stopping = FALSE;
   self->started = error == NULL;
-  self->stats = (FilterStats) { 0 };
-  had_engine = engine_in_use_reset (&self->in_use);
+  had_engine = self->in_use.engine != NMS_ENGINE_AUTO;
+  self->in_use.engine = NMS_ENGINE_AUTO;
+  uses_xla = self->settings.engine == FILTER_ENGINE_XLA;
   GST_OBJECT_UNLOCK (self);
   if (had_engine)
     g_object_notify (G_OBJECT (self), "engine-in-use");
@@ -560,21 +380,13 @@ gst_nms_filter_start (GstBaseTransform *trans)
   if (nms_isa_reason ())
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_isa_reason ()), (NULL));
   self->accel = (AccelEngine) { FALSE, FALSE, FALSE };
-  GST_OBJECT_LOCK (self);
-  self->uses_xla = self->settings.engine == FILTER_ENGINE_XLA;
-  GST_OBJECT_UNLOCK (self);
-  self->width = self->height = 0;
-  self->batches = FALSE;
-  batch_meta_reset (self->batch);
-  self->warned_size = FALSE;
-  score_loss_reset (&self->score_loss);
   report_interval_begin (&self->reported);
   /* in the application's thread: engine xla makes it wait for XLA's threads when it ends */
-  if (self->uses_xla && !add_xla (self)) {
+  if (uses_xla && !add_xla (self)) {
     gst_nms_filter_stop (trans);
     return FALSE;
   }
-  return TRUE;
+  return GST_BASE_TRANSFORM_CLASS (gst_nms_filter_parent_class)->start (trans);
 }
 
 /* The base class waits for the streaming thread, which under xla-strict may wait for a plugin. */
@@ -592,26 +404,25 @@ gst_nms_filter_change_state (GstElement *element, GstStateChange transition)
 
 /* -------------------------------------------------------------------- class */
 
+#define STATS \
+  "Totals since READY, all guint64: frames, boxes-in, boxes-out, boxes by the reason why they " \
+  "were dropped or tagged (suppressed, below-score, not-candidate, over-cap, too-few-neighbors, " \
+  "no-score, invalid), boxes of other classes and those that boxselect has tagged as dropped " \
+  "(not-selected), boxes without a confidence (unscored), boxes that rank below all others " \
+  "because boxmerge has marked them as cut (lower-ranked), and the nanoseconds spent (time). For " \
+  "each stream of batches a structure stream-INDEX with the same fields and stream-id. Notifies " \
+  "at EOS"
+
 static void
 gst_nms_filter_init (GstNmsFilter *self)
 {
   filter_settings_init (&self->settings);
-  self->reading = box_meta_reading_new ();
-  self->boxes = box_meta_reading_boxes (self->reading);
-  score_loss_init (&self->score_loss);
-  self->batch = batch_meta_new (GST_OBJECT (self), &batch_funcs);
-  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }
 
 static void
 gst_nms_filter_finalize (GObject *object)
 {
-  GstNmsFilter *self = GST_NMS_FILTER (object);
-
-  filter_settings_clear (&self->settings);
-  box_meta_reading_free (self->reading);
-  score_loss_clear (&self->score_loss);
-  batch_meta_free (self->batch);
+  filter_settings_clear (&GST_NMS_FILTER (object)->settings);
   G_OBJECT_CLASS (gst_nms_filter_parent_class)->finalize (object);
 }
 
@@ -621,6 +432,7 @@ gst_nms_filter_class_init (GstNmsFilterClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+  GstBoxFilterClass *filter_class = GST_BOX_FILTER_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (gst_nms_filter_debug, "nmsfilter", 0, "non-maximum suppression");
 
@@ -628,22 +440,25 @@ gst_nms_filter_class_init (GstNmsFilterClass *klass)
   object_class->get_property = gst_nms_filter_get_property;
   object_class->finalize = gst_nms_filter_finalize;
   filter_settings_install (object_class);
-  g_object_class_install_property (object_class, PROP_ENGINE_IN_USE, engine_in_use_spec ());
-  g_object_class_install_property (object_class, PROP_STATS, filter_stats_spec ());
+  g_object_class_install_property (object_class, FILTER_PROP_STATS, box_filter_stats_spec (STATS));
+  g_object_class_install_property (object_class, FILTER_PROP_ENGINE_IN_USE,
+      g_param_spec_string ("engine-in-use", "Engine in use",
+          "The engine that ran last and its instruction set or device, such as \"sorted/scalar\" "
+          "or \"xla:cpu\"; NULL before the first box. Notifies of each change",
+          NULL, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   element_class->change_state = GST_DEBUG_FUNCPTR (gst_nms_filter_change_state);
   element_class_describe (element_class, "Non-maximum suppression", "Filter/Metadata/Video",
       "Keeps the best of overlapping detection boxes and drops the others",
       "gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl "
       "! nmsfilter iou-threshold=0.4 ! boxoverlay ! videoconvert ! autovideosink");
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
   trans_class->start = GST_DEBUG_FUNCPTR (gst_nms_filter_start);
   trans_class->stop = GST_DEBUG_FUNCPTR (gst_nms_filter_stop);
   trans_class->sink_event = GST_DEBUG_FUNCPTR (gst_nms_filter_sink_event);
-  trans_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_nms_filter_propose_allocation);
-  trans_class->before_transform = GST_DEBUG_FUNCPTR (properties_before_transform);
-  trans_class->prepare_output_buffer = GST_DEBUG_FUNCPTR (gst_nms_filter_prepare_output_buffer);
   trans_class->transform_ip = GST_DEBUG_FUNCPTR (gst_nms_filter_transform_ip);
-  trans_class->transform_ip_on_passthrough = FALSE;
+  filter_class->decide = gst_nms_filter_decide;
+  filter_class->describe_stats = describe_stats;
+  filter_class->stream_new = stream_new;
+  filter_class->stream_free = stream_free;
+  filter_class->stream_start = stream_start;
 }

@@ -5,26 +5,21 @@
  */
 #include "scoreloss.h"
 
-void
-score_loss_init (ScoreLoss *loss)
+ScoreLoss *
+score_loss_new (void)
 {
-  *loss = (ScoreLoss) {
-    .streams = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
-  };
+  ScoreLoss *loss = g_new0 (ScoreLoss, 1);
+
+  loss->streams = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  return loss;
 }
 
 void
-score_loss_clear (ScoreLoss *loss)
+score_loss_free (ScoreLoss *loss)
 {
   g_free (loss->stream);
   g_hash_table_unref (loss->streams);
-}
-
-void
-score_loss_reset (ScoreLoss *loss)
-{
-  score_loss_clear (loss);
-  score_loss_init (loss);
+  g_free (loss);
 }
 
 void
@@ -53,43 +48,24 @@ threshold_is_set_for_unscored (const GArray *boxes, const BoxSuppressRules *rule
   return FALSE;
 }
 
-/* Returns why the loss matters, as the first sentence of a warning (static), or NULL. After one
- * loss it returns NULL for the rest of the stream. */
-static const gchar *
-notice (ScoreLoss *loss, const FilterStats *frame, const GArray *boxes,
-    const BoxSuppressRules *rules)
+void
+score_loss_check (ScoreLoss *loss, GstElement *element, const BoxCounts *counts,
+    const GArray *boxes, const BoxSuppressRules *rules)
 {
   const gchar *reason = NULL;
 
-  if (loss->noticed)
-    return NULL;
-  if (frame->unscored < frame->boxes_in)
-    loss->seen = TRUE;
-  if (frame->unscored == 0)
-    return NULL;
   if (threshold_is_set_for_unscored (boxes, rules))
     reason = "Boxes arrive without a confidence, so the score threshold does not apply to them.";
-  else if (loss->seen && frame->unscored == frame->boxes_in)
+  else if (loss->seen && counts->unscored == boxes->len)
     reason = "The boxes arrive without a confidence; earlier boxes of this stream had one.";
-  if (reason) {
-    loss->noticed = TRUE;
-    if (loss->stream)
-      g_hash_table_add (loss->streams, g_strdup (loss->stream));
-  }
-  return reason;
-}
-
-void
-score_loss_warn (ScoreLoss *loss, GstElement *element, const FilterStats *frame,
-    const GArray *boxes, const BoxSuppressRules *rules)
-{
-  const gchar *reason = notice (loss, frame, boxes, rules);
-
-  if (G_UNLIKELY (reason != NULL))
-    GST_ELEMENT_WARNING (element, STREAM, FORMAT,
-        ("%s Put nmsfilter before videoconvert, videoscale, videocrop and the like, because they "
-         "drop confidences.",
-            reason),
-        ("%" G_GUINT64_FORMAT " of the %" G_GUINT64_FORMAT " boxes on this buffer have none",
-            frame->unscored, frame->boxes_in));
+  if (reason == NULL)
+    return;
+  loss->noticed = TRUE;
+  if (loss->stream)
+    g_hash_table_add (loss->streams, g_strdup (loss->stream));
+  GST_ELEMENT_WARNING (element, STREAM, FORMAT,
+      ("%s Put nmsfilter before videoconvert, videoscale, videocrop and the like, because they "
+       "drop confidences.",
+          reason),
+      ("%u of the %u boxes on this buffer have none", counts->unscored, boxes->len));
 }

@@ -5,7 +5,6 @@
 #include <gst/gst.h>
 
 #include "boxsuppress.h"
-#include "filterstats.h"
 
 G_BEGIN_DECLS
 
@@ -17,21 +16,29 @@ typedef struct
   GHashTable *streams; /* set of the ids of streams with a loss */
 } ScoreLoss;
 
-void score_loss_init (ScoreLoss *loss);
-void score_loss_clear (ScoreLoss *loss);
-
-/* Forgets all streams. */
-void score_loss_reset (ScoreLoss *loss);
+/* Allocate and free the state. */
+ScoreLoss *score_loss_new (void);
+void score_loss_free (ScoreLoss *loss);
 
 /* Begins a stream. An element that interleaves streams sends a stream-start with
  * each of their buffers, so the losses of other streams are remembered. */
 void score_loss_begin_stream (ScoreLoss *loss, const gchar *stream);
 
+/* Posts the warning, see score_loss_warn. */
+void score_loss_check (ScoreLoss *loss, GstElement *element, const BoxCounts *counts,
+    const GArray *boxes, const BoxSuppressRules *rules);
+
 /* Posts a warning of `element` if the loss matters, at most once in a stream: if a score
  * threshold, the global one or that of a class, is set for a box without a confidence, or if no
  * box of the frame has a confidence and earlier boxes of the stream had one. Takes boxes with the
- * states that box_suppress_run wrote, and their counters. */
-void score_loss_warn (ScoreLoss *loss, GstElement *element, const FilterStats *frame,
-    const GArray *boxes, const BoxSuppressRules *rules);
+ * states that box_suppress_run wrote, and their numbers. */
+static inline void
+score_loss_warn (ScoreLoss *loss, GstElement *element, const BoxCounts *counts, const GArray *boxes,
+    const BoxSuppressRules *rules)
+{
+  loss->seen |= counts->unscored < boxes->len;
+  if (G_UNLIKELY (counts->unscored > 0 && !loss->noticed))
+    score_loss_check (loss, element, counts, boxes, rules);
+}
 
 G_END_DECLS

@@ -72,7 +72,8 @@ def filtered(options):
     return ("appsrc name=frames format=time is-live=true"
             " max-buffers=1 max-bytes=0 max-time=0 leaky-type=downstream"
             f" ! videoconvert ! videoscale ! capsfilter name=size caps={quoted(PICTURE)}"
-            f" ! {options.detector} ! {options.filter} name=filter interval=1000000000"
+            f" ! {options.detector} ! boxselect name=select"
+            f" ! {options.filter} name=filter interval=1000000000"
             " ! boxoverlay show-label=false ! tee name=filtered")
 
 

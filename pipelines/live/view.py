@@ -34,8 +34,7 @@ from camera import GLib, Gst, say  # noqa: E402
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "view.html")
 # the statistics that the page shows: all but times and those that count kept boxes twice
 COUNTS = ["frames", "boxes-in", "boxes-out", "suppressed", "below-score", "not-candidate",
-          "over-cap", "too-few-neighbors", "no-score", "invalid", "too-small", "too-large",
-          "wrong-aspect-ratio", "outside-roi", "dropped-class", "cut-by-edge"]
+          "over-cap", "too-few-neighbors", "no-score", "invalid", "dropped-class"]
 SLIDERS = {"iou-threshold": (0, 1), "score-threshold": (0, 1), "min-neighbors": (0, 20)}
 STALLED = 10            # seconds after which a viewer that takes nothing is disconnected
 LARGEST_REQUEST = 65536
@@ -86,6 +85,7 @@ class View(camera.Program):
         self.totals = {}         # the fields of nmsfilter's statistics
         self.recent = {}         # the same for a frame, the mean of the last second
         self.filter = self.pipeline.get_by_name("filter")
+        self.select = self.pipeline.get_by_name("select")
         self.pipeline.get_by_name("raw").connect("frame-boxes", self.on_boxes)
         self.pipeline.get_by_name("pictures").connect("new-sample", self.on_picture)
 
@@ -120,6 +120,8 @@ class View(camera.Program):
         if structure and structure.get_name() == "nmsfilter":
             names = [structure.nth_field_name(i) for i in range(structure.n_fields())]
             totals = {name: structure.get_uint64(name)[1] for name in names if name in COUNTS}
+            dropped = self.select.get_property("stats").get_uint64("dropped-class")[1]
+            totals.update({"dropped-class": dropped, "boxes-in": totals["boxes-in"] + dropped})
             with self.lock:
                 before = self.totals or dict.fromkeys(totals, 0)
                 frames = totals["frames"] - before["frames"]
@@ -142,7 +144,7 @@ class View(camera.Program):
 
     def state(self):
         """Returns what /state says."""
-        dropped = set(filter(None, (self.filter.get_property("drop-classes") or "").split(",")))
+        dropped = set(filter(None, (self.select.get_property("drop-classes") or "").split(",")))
         settings = {name: self.filter.get_property(name) for name in SLIDERS}
         settings["score-threshold"] = max(0, settings["score-threshold"])   # (may be -inf)
         with self.lock:
@@ -152,7 +154,7 @@ class View(camera.Program):
                                for label, boxes in sorted(self.labels.items())]}
 
     def set(self, changes):
-        """Changes nmsfilter's properties; a ValueError says what is wrong."""
+        """Changes properties of nmsfilter and boxselect; a ValueError says what is wrong."""
         if not isinstance(changes, dict):
             raise ValueError("an object with settings is needed")
         for name, value in changes.items():
@@ -169,10 +171,9 @@ class View(camera.Program):
                 raise ValueError("%s takes a number from %g to %g" % ((name,) + SLIDERS[name]))
         for name, value in changes.items():
             if name == "drop-classes":
-                value = ",".join(value)
-            elif name == "min-neighbors":
-                value = int(value)
-            self.filter.set_property(name, value)
+                self.select.set_property(name, ",".join(value))
+            else:
+                self.filter.set_property(name, int(value) if name == "min-neighbors" else value)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

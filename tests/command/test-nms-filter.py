@@ -69,12 +69,17 @@ class Results(Case):
                         ["action=tag", "class-agnostic=true"],
                         ["method=soft-linear", "method-options=o,min-score=0.2"],
                         ["method=weighted"],
-                        ["min-width=30", "roi=0,0,900,500", "drop-classes=car"],
-                        ["keep-classes=person"],
+                        ["select", "min-width=30", "roi=0,0,900,500", "drop-classes=car"],
+                        ["select", "keep-classes=person",
+                         "class-limits=o,person=[o,max-height=90]"],
                         ["class-options=o,person=[o,max=2]", "missing-score=area"]):
+            element = ["nmsfilter", *options]
+            if options[:1] == ["select"]:
+                options = options[1:]
+                element = ["boxselect", *options, "!", "nmsfilter"]
             pipeline = ["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=60", "!",
                         "video/x-raw,width=1920,height=1080,framerate=25/1", "!", "boxreplay",
-                        "location=" + self.input, "!", "nmsfilter", *options, "!", "boxrecord",
+                        "location=" + self.input, "!", *element, "!", "boxrecord",
                         "location=" + self.path("out.jsonl"), "!", "fakesink"]
             environment = dict(os.environ, LD_PRELOAD=PRELOAD,
                                ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")

@@ -39,17 +39,8 @@ static const Choices filter_choices[] = {
   { "inclusive", { "true", "false" } },
   { "classes", { "person", "car,face", "x", "" } },
   { "class-options",
-      { "o,person=[o,iou-threshold=0.2]", "o,car=[o,max=1],face=[o,min-height=9]",
+      { "o,person=[o,iou-threshold=0.2]", "o,car=[o,max=1],face=[o,iou-threshold=0]",
           "o,person=[o,score-threshold=0.7]", "" } },
-  { "min-width", { "4", "0", "1e9" } },
-  { "max-height", { "9", "0", "0.1" } },
-  { "max-area", { "50", "0" } },
-  { "min-aspect-ratio", { "0.5", "0" } },
-  { "roi", { "0,0,20,20", "25%,0,50%,100%", "-9,-9,1000,1000", "" } },
-  { "keep-classes", { "person,face", "" } },
-  { "drop-classes", { "car", "" } },
-  { "edge-policy", { "lower-rank", "drop", "none" } },
-  { "edge-margin", { "5", "10%", "0" } },
   { "missing-score", { "neighbors", "area", "order", "drop" } },
   { "min-neighbors", { "0", "1", "3" } },
   { "method-options",
@@ -58,6 +49,19 @@ static const Choices filter_choices[] = {
           "o,fused-score=absent-model-aware-avg" } },
   { "sources", { "main=2:priority=1,left", "main,left=0.5:score-threshold=0.3", "" } },
   { "engine", { "sequential", "sorted", "spatial", "auto" } },
+};
+
+static const Choices select_choices[] = {
+  { "min-width", { "4", "0", "1e9" } },
+  { "max-height", { "9", "0", "0.1" } },
+  { "max-area", { "50", "0" } },
+  { "min-aspect-ratio", { "0.5", "0" } },
+  { "roi", { "0,0,20,20", "25%,0,50%,100%", "-9,-9,1000,1000", "" } },
+  { "keep-classes", { "person,face", "" } },
+  { "drop-classes", { "car", "" } },
+  { "class-limits", { "o,person=[o,min-height=9]", "o,car=[o,max-area=0],face=[o,max-width=4]" } },
+  { "drop-cut", { "true" } },
+  { "action", { "tag" } },
 };
 
 static const Choices transform_choices[] = {
@@ -122,8 +126,7 @@ static void
 check_stats (GstHarness *h, guint64 in, guint64 out)
 {
   static const gchar *const drops[] = { "suppressed", "below-score", "not-candidate", "over-cap",
-    "too-few-neighbors", "no-score", "invalid", "too-small", "too-large", "wrong-aspect-ratio",
-    "outside-roi", "dropped-class", "cut-by-edge" };
+    "too-few-neighbors", "no-score", "invalid" };
   GstStructure *stats = stats_of (h);
   guint64 sum = out;
 
@@ -268,6 +271,37 @@ filter (GstHarness *h, GstBuffer *buffer)
   return out;
 }
 
+/* Selects boxes of a buffer, which may be tagged, and checks that each one is counted. */
+static void
+check_select (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
+{
+  static const gchar *const drops[] = { "too-small", "too-large", "wrong-aspect-ratio",
+    "outside-roi", "dropped-class", "cut-by-edge" };
+  GstHarness *h = harness_new ("boxselect", caps);
+  GPtrArray *before = fuzz_regions_of (buffer), *after;
+  const guint detections = count_detections (before);
+  guint64 sum = 0;
+  GstStructure *stats;
+  gint action;
+
+  choose (h, select_choices, G_N_ELEMENTS (select_choices), bytes);
+  buffer = filter (h, buffer);
+  after = fuzz_regions_of (buffer);
+  stats = stats_of (h);
+  for (guint i = 0; i < G_N_ELEMENTS (drops); i++)
+    sum += counter (stats, drops[i]);
+  g_assert_cmpuint (counter (stats, "frames"), ==, 1);
+  g_assert_cmpuint (counter (stats, "boxes-in"), ==, detections);
+  g_assert_cmpuint (counter (stats, "boxes-out") + sum, ==, detections);
+  g_object_get (h->element, "action", &action, NULL);
+  g_assert_cmpuint (before->len - after->len, ==, action == 0 ? sum : 0);
+  gst_structure_free (stats);
+  g_ptr_array_unref (before);
+  g_ptr_array_unref (after);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+
 static void
 start (void)
 {
@@ -297,7 +331,7 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   same = bytes;
   choose (remove, filter_choices, G_N_ELEMENTS (filter_choices), &bytes);
   choose (tag, filter_choices, G_N_ELEMENTS (filter_choices), &same);
-  FuzzBytes transform = bytes;
+  FuzzBytes transform = bytes, select;
   fuzz_take (&bytes, &(guint64) { 0 }, sizeof (guint64)); /* those of boxtransform */
   same = bytes;
   original = fuzz_regions_new (&bytes);
@@ -316,6 +350,8 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   check_stats (remove, in, in - (before->len - left->len));
   check_stats (tag, in, in - (before->len - left->len));
 
+  select = transform;
+  check_select (gst_buffer_ref (tagged), caps, &select);
   tagged = check_append (tagged, removed);
   check_transform (how & 2 ? tagged : gst_buffer_ref (removed), caps, &transform);
   if (!(how & 2))

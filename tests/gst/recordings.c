@@ -87,7 +87,8 @@ add_for_states (GstBuffer *buffer)
   add_scored (buffer, 1, "a", 0, 300, 9, 9, 0.1);
   add_scored (buffer, 1, "a", 0, 300, 9, 9, NAN);
   add_region (buffer, 1, "b", 400, 300, 9, 9);
-  add_scored (buffer, 1, "other", 400, 300, 9, 9, 0.9);
+  gst_video_region_of_interest_meta_add_param (add_scored (buffer, 1, "other", 400, 300, 9, 9, 0.9),
+      gst_structure_new ("source", "cut", G_TYPE_BOOLEAN, TRUE, NULL));
 }
 
 static gint
@@ -241,14 +242,23 @@ static void
 record_states (void)
 {
   static const gchar *const settings[] = { "max-detections=1", "max-candidates=2",
-    "missing-score=drop", "min-neighbors=1", "min-width=50", "max-width=50", "max-aspect-ratio=0.5",
-    "roi=0,0,9,9", "drop-classes=a", "edge-policy=drop" };
+    "missing-score=drop", "min-neighbors=1" };
+  static const gchar *const selections[] = { "min-width=50", "max-width=50", "max-aspect-ratio=0.5",
+    "roi=0,0,9,9", "drop-classes=a", "drop-cut=true" };
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (settings); i++) {
     gchar *filter = g_strdup_printf ("nmsfilter action=tag score-threshold=0.2 classes=a,b %s ! ",
         settings[i]);
     gchar *name = g_strconcat ("states-", settings[i], NULL);
+
+    record (name, filter, FRAME_CAPS, 1, add_for_states);
+    g_free (name);
+    g_free (filter);
+  }
+  for (i = 0; i < G_N_ELEMENTS (selections); i++) {
+    gchar *filter = g_strdup_printf ("boxselect action=tag %s ! ", selections[i]);
+    gchar *name = g_strconcat ("states-", selections[i], NULL);
 
     record (name, filter, FRAME_CAPS, 1, add_for_states);
     g_free (name);

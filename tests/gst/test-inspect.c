@@ -8,8 +8,8 @@
 #include "gstboxes.h"
 #include "gstrunner.h"
 
-static const gchar *const elements[] = { "nmsfilter", "boxreplay", "boxrecord", "boxoverlay",
-  "boxtransform", "boxmerge", "tiledetect" };
+static const gchar *const elements[] = { "nmsfilter", "boxselect", "boxreplay", "boxrecord",
+  "boxoverlay", "boxtransform", "boxmerge", "tiledetect" };
 
 static const gchar *
 metadata (GstElementFactory *factory, const gchar *key)
@@ -53,18 +53,27 @@ assert_described (GstElement *element, const gchar *property, const gchar *word)
   g_free (pattern);
 }
 
+/* The states of tags are the fields of stats, which the description of stats lists. */
 static void
 test_states (void)
 {
-  static const gchar *const words[] = { "nms", "state", "suppressed-by", "kept", "suppressed",
-    "below-score", "not-candidate", "over-cap", "too-few-neighbors", "no-score", "invalid",
-    "too-small", "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-class", "cut-by-edge" };
-  GstElement *element = element_new ("nmsfilter");
-  guint i;
+  static const gchar *const lines[] = { "nmsfilter", "boxselect" };
+  static const gchar *const words[] = { "nms", "state", "suppressed-by", "kept", "stats" };
+  static const gchar *const states[][8] = { { "suppressed", "below-score", "not-candidate",
+                                                "over-cap", "too-few-neighbors", "no-score",
+                                                "invalid", NULL },
+    { "too-small", "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-class", "cut-by-edge",
+        NULL } };
 
-  for (i = 0; i < G_N_ELEMENTS (words); i++)
-    assert_described (element, "action", words[i]);
-  gst_object_unref (element);
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    GstElement *element = element_new (lines[i]);
+
+    for (guint k = 0; k < G_N_ELEMENTS (words); k++)
+      assert_described (element, "action", words[k]);
+    for (guint k = 0; states[i][k]; k++)
+      assert_described (element, "stats", states[i][k]);
+    gst_object_unref (element);
+  }
 }
 
 static void

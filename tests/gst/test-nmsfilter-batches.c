@@ -22,7 +22,7 @@ two_streams (GstClockTime pts)
 static void
 test_sizes (void)
 {
-  GstHarness *h = harness_new_caps ("nmsfilter roi=0,0,50%,100%", BATCH_CAPS);
+  GstHarness *h = harness_new_caps ("boxselect roi=0,0,50%,100%", BATCH_CAPS);
   GstBuffer *batch = two_streams (0);
 
   batches_add (batch, 0, batches_single_new (0, 200));
@@ -229,7 +229,7 @@ test_list_shared (void)
 static void
 test_new_caps (void)
 {
-  GstHarness *h = harness_new_caps ("nmsfilter roi=0,0,50%,100%", BATCH_CAPS);
+  GstHarness *h = harness_new_caps ("boxselect roi=0,0,50%,100%", BATCH_CAPS);
   GstBuffer *batch = two_streams (0);
   GstCaps *caps = gst_caps_from_string (SMALL);
 
@@ -254,7 +254,7 @@ test_new_caps (void)
 static void
 test_no_caps (void)
 {
-  GstHarness *h = harness_new_caps ("nmsfilter roi=0,0,50%,100%", BATCH_CAPS);
+  GstHarness *h = harness_new_caps ("boxselect roi=0,0,50%,100%", BATCH_CAPS);
   GstBus *bus = harness_bus (h);
   GstBuffer *batch = batches_new (0, 1);
 

@@ -207,8 +207,7 @@ static void
 add_totals (Totals *totals, GstElement *filter)
 {
   static const gchar *const drops[] = { "suppressed", "below-score", "not-candidate", "over-cap",
-    "too-few-neighbors", "no-score", "invalid", "too-small", "too-large", "wrong-aspect-ratio",
-    "outside-roi", "dropped-class", "cut-by-edge" };
+    "too-few-neighbors", "no-score", "invalid" };
   GstStructure *stats;
   guint64 value, in, out, dropped = 0;
   guint i;
@@ -253,12 +252,7 @@ set_something (GstElement *filter, GRand *rand, gboolean refused)
     { "class-options",
         { "o,car=[o,max=2]", "o,dog=[o,iou-threshold=0.2,score-threshold=0.1]",
             "o,person=[o,score-threshold=0.6],car=[o,max=1]", "o,car=[o,most=2]" } },
-    { "min-width", { "0", "20", "60", "0" } },
-    { "keep-classes", { "", "person,car", "cat,dog,car", "" } },
-    { "drop-classes", { "", "person", "cat,dog", "" } },
-    { "roi", { "", "10%,10%,80%,80%", "0,0,300,300", "1,2" } },
-    { "edge-policy", { "none", "lower-rank", "drop", "lower-rank" } },
-    { "edge-margin", { "5", "10%", "0", "-1" } },
+    { "method-options", { "o,sigma=1", "o", "o,min-score=0.5", "o,sigma=-1" } },
   };
   guint what = (guint) g_rand_int_range (rand, 0, G_N_ELEMENTS (texts) + 5), i = what - 5;
 

@@ -208,8 +208,6 @@ test_refusals (void)
     { "nmsfilter method-options=o,fused-score=best", "fused-score=best must be avg, max," },
     { "nmsfilter method-options=o,sigma=1,sigmas=2",
         "sigmas=2 is unknown; the keys are sigma, min-score and fused-score" },
-    { "nmsfilter method=weighted edge-policy=lower-rank",
-        "Cannot use method=weighted with edge-policy=lower-rank" },
   };
   GstHarness *h = harness_new ("nmsfilter metric=giou");
   GstBus *bus = harness_bus (h);

@@ -406,30 +406,30 @@ test_dropped_class (void)
 {
   GstBuffer *buffer = nested (), *out;
 
-  out = filtered ("nmsfilter keep-classes=person", gst_buffer_ref (buffer));
+  out = filtered ("boxselect keep-classes=person", gst_buffer_ref (buffer));
   assert_ids (out, "3 9 2");
   g_assert_cmpint (parent_id_of (out, 3), ==, 0);
   g_assert_cmpint (parent_id_of (out, 2), ==, 0);
   gst_buffer_unref (out);
-  out = filtered ("nmsfilter keep-classes=person,face", gst_buffer_ref (buffer));
+  out = filtered ("boxselect keep-classes=person,face", gst_buffer_ref (buffer));
   assert_ids (out, "3 9 2 4");
   g_assert_cmpint (parent_id_of (out, 3), ==, 0);
   g_assert_cmpint (parent_id_of (out, 4), ==, 3);
   gst_buffer_unref (out);
-  out = filtered ("nmsfilter drop-classes=vehicle,car", nested ()); /* (in place) */
+  out = filtered ("boxselect drop-classes=vehicle,car", nested ()); /* (in place) */
   assert_ids (out, "3 9 2 4 6");
   g_assert_cmpint (parent_id_of (out, 2), ==, 0);
   g_assert_cmpint (parent_id_of (out, 4), ==, 3);
   g_assert_cmpint (parent_id_of (out, 6), ==, 0);
   gst_buffer_unref (out);
-  out = filtered ("nmsfilter action=tag keep-classes=person", gst_buffer_ref (buffer));
+  out = filtered ("boxselect action=tag keep-classes=person", gst_buffer_ref (buffer));
   assert_tag (out, 1, "dropped-class");
   assert_tag (out, 2, "kept");
   g_assert_cmpint (parent_id_of (out, 2), ==, 1);
   gst_buffer_unref (out);
   g_assert_cmpint (parent_id_of (buffer, 3), ==, 1);
   /* dropped for another reason, a part takes its own parts with it */
-  expect ("nmsfilter drop-classes=vehicle max-height=50", buffer, "9 5 6 7");
+  expect ("boxselect drop-classes=vehicle max-height=50", buffer, "9 5 6 7");
 }
 
 static void

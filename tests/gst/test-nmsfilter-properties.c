@@ -54,20 +54,6 @@ static const struct
   { "engine", "GstNmsEngine", "auto", FALSE },
   { "missing-score", "GstNmsMissingScore", "neighbors", FALSE },
   { "min-neighbors", "guint", "0", TRUE },
-  { "min-width", "gfloat", "0", TRUE },
-  { "max-width", "gfloat", "0", TRUE },
-  { "min-height", "gfloat", "0", TRUE },
-  { "max-height", "gfloat", "0", TRUE },
-  { "min-area", "gfloat", "0", TRUE },
-  { "max-area", "gfloat", "0", TRUE },
-  { "min-aspect-ratio", "gfloat", "0", TRUE },
-  { "max-aspect-ratio", "gfloat", "0", TRUE },
-  { "roi", "gchararray", NULL, FALSE },
-  { "keep-classes", "gchararray", NULL, FALSE },
-  { "drop-classes", "gchararray", NULL, FALSE },
-  { "edge-policy", "GstNmsEdgePolicy", "none", FALSE },
-  { "edge-sides", "GstNmsEdgeSides", NULL, FALSE },
-  { "edge-margin", "gchararray", "5", FALSE },
   { "classes", "gchararray", NULL, FALSE },
   { "class-options", "GstStructure", NULL, FALSE },
   { "action", "GstNmsAction", "remove", FALSE },
@@ -118,9 +104,6 @@ test_enum_numbers (void)
     { "missing-score", "drop", 3 },
     { "action", "remove", 0 },
     { "action", "tag", 1 },
-    { "edge-policy", "none", 0 },
-    { "edge-policy", "lower-rank", 1 },
-    { "edge-policy", "drop", 2 },
   };
   GstElement *element = element_new ("nmsfilter");
   guint i;
@@ -154,8 +137,6 @@ test_out_of_range (void)
   } rows[] = {
     { "iou-threshold", 1.5 },
     { "iou-threshold", -0.1 },
-    { "min-width", -1 },
-    { "max-aspect-ratio", -0.1 },
   };
   GstElement *element = element_new ("nmsfilter iou-threshold=0.25");
   gfloat value;

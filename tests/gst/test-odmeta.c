@@ -41,11 +41,10 @@ test_settings (void)
     { "nmsfilter classes=cat", "1 2 3 300 4" },
     { "nmsfilter class-options=\"o,dog=[o,score-threshold=0.75]\"", "2 3" },
     { "nmsfilter score-threshold=2", "" },
-    { "nmsfilter drop-classes=dog", "3" },
-    { "nmsfilter min-width=51", "" },
-    { "nmsfilter max-aspect-ratio=1 min-area=2500", "2 3 300 4" },
-    { "nmsfilter roi=26,0,1,480", "1" },
-    { "nmsfilter roi=0,0,52,480 edge-policy=lower-rank edge-margin=0", "1 3" },
+    { "boxselect drop-classes=dog", "3" },
+    { "boxselect min-width=51", "" },
+    { "boxselect max-aspect-ratio=1 min-area=2500", "1 2 3 300 4" },
+    { "boxselect roi=26,0,1,480", "1" },
   };
   guint i;
 

@@ -5,7 +5,7 @@
 nmscore/    the C library, and its own headers
 accel/      the C library, its own headers and the public ones of nmscore
 gst/        its own headers, and of nmscore only the public ones (nmscore.h,
-            nmslazy.h, nmsgraph.h, nmsxla.h), but nmsfilter the inline functions of
+            nmslazy.h, nmsgraph.h, nmsxla.h), but boxfilter the inline functions of
             fpmode.h too; no element's header but by that element itself
 tests/      of nmscore only the public headers; no element's header (elements are
             reached by registered name); tests/reference/ref*.[ch] and rotatedref.[ch]
@@ -29,7 +29,7 @@ INTRINSICS = ["xmmintrin", "emmintrin", "immintrin", "arm_neon"]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 # what looks behind the public headers, and says so
-BEHIND = {"gst/nmsfilter/gstnmsfilter.c": {"nmscore/fpmode.h"},
+BEHIND = {"gst/nmsfilter/boxfilter.c": {"nmscore/fpmode.h"},
           "tests/core/test-threshold.c": {"nmscore/geometry/overlap.h"},
           "tests/accel/test-lazy-cache.c": {"accel/lazy/lazynodes.h"},
           "tests/accel/test-tpu.c": {"accel/tpu/tpu.h"},

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxdecision: what becomes of the decided boxes of a frame, and their numbers. */
+#pragma once
+
+#include <glib-object.h>
+
+#include "meta/box.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  GST_NMS_ACTION_REMOVE = 0,
+  GST_NMS_ACTION_TAG = 1,
+} GstNmsAction;
+
+#define BOX_DEFAULT_ACTION GST_NMS_ACTION_REMOVE
+
+/* Numbers of boxes of one frame. */
+typedef struct
+{
+  guint by_state[BOX_STATE_COUNT];
+  guint unscored;     /* have no confidence */
+  guint decided;      /* have a state other than BOX_STATE_NONE */
+  guint dropped;      /* have a state that box_state_is_drop names */
+  guint lower_ranked; /* rank below all others because of BOX_CUT */
+  guint rewritten;    /* have BOX_MOVED or BOX_RESCORED */
+} BoxCounts;
+
+/* Counts the states of an array of Box and the boxes without a confidence. */
+static inline BoxCounts
+box_counts_of (const GArray *boxes)
+{
+  const Box *box = (const Box *) boxes->data;
+  BoxCounts counts = { 0 };
+
+  for (guint i = 0; i < boxes->len; i++, box++) {
+    counts.by_state[box->state]++;
+    counts.unscored += !(box->flags & BOX_HAS_CONFIDENCE);
+  }
+  counts.decided = boxes->len - counts.by_state[BOX_STATE_NONE];
+  counts.dropped = counts.decided - counts.by_state[BOX_STATE_KEPT];
+  return counts;
+}
+
+/* Returns the property action. */
+GParamSpec *box_action_spec (void);
+
+G_END_DECLS

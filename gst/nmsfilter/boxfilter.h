@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxfilter: the abstract element of nmsfilter and boxselect. It has the way of a buffer: reads the
+ * boxes, lets the element decide their states, removes or tags those that are dropped, and counts
+ * them, in single buffers and in batches. It has the properties action and stats, and presets.
+ */
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+
+#include "boxdecision.h"
+#include "meta/boxmeta.h"
+
+G_BEGIN_DECLS
+
+/* The counters of a stream, or of all. */
+typedef struct
+{
+  guint64 frames;
+  guint64 boxes_in;                  /* the sum of by_state */
+  guint64 boxes_out;                 /* boxes that are kept or not selected */
+  guint64 by_state[BOX_STATE_COUNT]; /* of BOX_STATE_NONE: boxes that take no part */
+  guint64 unscored, lower_ranked;    /* as in BoxCounts, kept or not */
+  guint64 time;                      /* ns spent on the buffers */
+} FilterStats;
+
+/* One buffer, or one of a batch, on its way. */
+typedef struct
+{
+  GstBuffer *buffer;  /* must not change while it is decided */
+  gint width, height; /* of the frame, in pixels; 0: unknown */
+  GArray *boxes;      /* Box, after box_filter_read; the states are written into it */
+  GstNmsAction action;
+  gpointer stream;  /* what stream_new of the class returned for its stream */
+  BoxCounts counts; /* written by `decide` */
+} BoxFilterFrame;
+
+#define GST_TYPE_BOX_FILTER (gst_box_filter_get_type ())
+G_DECLARE_DERIVABLE_TYPE (GstBoxFilter, gst_box_filter, GST, BOX_FILTER, GstBaseTransform)
+
+struct _GstBoxFilterClass
+{
+  GstBaseTransformClass parent_class;
+
+  /* Reads the boxes by box_filter_read, decides their states and writes frame->counts. Runs in the
+   * floating-point mode of the core, because reading computes with coordinates, as the core does,
+   * and other code in the process may have set another mode. Posts an error message unless it
+   * returns GST_FLOW_OK or GST_FLOW_FLUSHING. */
+  GstFlowReturn (*decide) (GstBoxFilter *self, BoxFilterFrame *frame);
+
+  /* Writes the fields of stats that the element has beside frames, boxes-in, boxes-out and time. */
+  void (*describe_stats) (const FilterStats *stats, GstStructure *structure);
+
+  /* What the element keeps of each stream, and its STREAM_START. May be NULL. */
+  gpointer (*stream_new) (void);
+  GDestroyNotify stream_free;
+  void (*stream_start) (gpointer stream, const gchar *stream_id);
+};
+
+/* Returns the property stats, whose value is box_filter_stats. `text` is static. */
+GParamSpec *box_filter_stats_spec (const gchar *text);
+GstStructure *box_filter_stats (GstBoxFilter *self, const gchar *name);
+
+/* Reads the boxes of the frame with these BoxReadFlags and returns their number. */
+guint box_filter_read (GstBoxFilter *self, BoxFilterFrame *frame, guint flags);
+
+/* Adds the fields of stats to a structure. Call with the object lock. */
+void box_filter_add_stats (GstBoxFilter *self, GstStructure *structure);
+
+G_END_DECLS

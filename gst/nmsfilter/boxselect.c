@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxselect: a few comparisons for each box, the cheapest rule first. */
+#include "boxselect.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- limits of size */
+
+static const gchar *const names[BOX_LIMIT_COUNT] = {
+  [BOX_LIMIT_MIN_WIDTH] = "min-width",
+  [BOX_LIMIT_MAX_WIDTH] = "max-width",
+  [BOX_LIMIT_MIN_HEIGHT] = "min-height",
+  [BOX_LIMIT_MAX_HEIGHT] = "max-height",
+  [BOX_LIMIT_MIN_AREA] = "min-area",
+  [BOX_LIMIT_MAX_AREA] = "max-area",
+  [BOX_LIMIT_MIN_ASPECT_RATIO] = "min-aspect-ratio",
+  [BOX_LIMIT_MAX_ASPECT_RATIO] = "max-aspect-ratio",
+};
+
+const gchar *
+box_limit_name (BoxLimit limit)
+{
+  return names[limit];
+}
+
+BoxLimit
+box_limit_from_name (const gchar *name)
+{
+  guint i;
+
+  for (i = 0; i < BOX_LIMIT_COUNT; i++)
+    if (strcmp (name, names[i]) == 0)
+      break;
+  return (BoxLimit) i;
+}
+
+void
+box_limits_init (BoxLimits *limits, gfloat value)
+{
+  guint i;
+
+  for (i = 0; i < BOX_LIMIT_COUNT; i++)
+    limits->limit[i] = value;
+}
+
+gboolean
+box_limits_differ (const BoxLimits *limits, gfloat value)
+{
+  guint i;
+
+  for (i = 0; i < BOX_LIMIT_COUNT; i++)
+    if (limits->limit[i] != value)
+      return TRUE;
+  return FALSE;
+}
+
+BoxLimit
+box_limits_contradiction (const BoxLimits *limits)
+{
+  guint i;
+
+  for (i = 0; i < BOX_LIMIT_COUNT; i += 2)
+    if (limits->limit[i + 1] > 0 && limits->limit[i] > limits->limit[i + 1])
+      break;
+  return (BoxLimit) i;
+}
+
+static inline gfloat
+limit_of (const BoxLimits *general, const BoxLimits *of_label, BoxLimit limit)
+{
+  if (of_label && of_label->limit[limit] != BOX_LIMIT_UNSET)
+    return of_label->limit[limit];
+  return general->limit[limit];
+}
+
+/* Compares in binary32, because the coordinates are products of the frame size: their rounding
+ * errors must not drop a box that is exactly at a limit. */
+static BoxState
+check_limits (const BoxLimits *general, const BoxLimits *of_label, const Box *box)
+{
+  const gdouble width = fabs (box->x2 - box->x1), height = fabs (box->y2 - box->y1);
+  const gfloat sizes[] = {
+    (gfloat) width, (gfloat) height, (gfloat) (width * height),
+    (gfloat) (width / height) /* NaN for a point, which no limit drops */
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    const gboolean ratio = 2 * i == BOX_LIMIT_MIN_ASPECT_RATIO;
+    const gfloat least = limit_of (general, of_label, (BoxLimit) (2 * i));
+    const gfloat most = limit_of (general, of_label, (BoxLimit) (2 * i + 1));
+
+    if (sizes[i] < least)
+      return ratio ? BOX_STATE_WRONG_ASPECT_RATIO : BOX_STATE_TOO_SMALL;
+    if (most > 0 && sizes[i] > most)
+      return ratio ? BOX_STATE_WRONG_ASPECT_RATIO : BOX_STATE_TOO_LARGE;
+  }
+  return BOX_STATE_KEPT;
+}
+
+/* ------------------------------------------------------------------------ rules */
+
+BoxSelectRules *
+box_select_rules_new (const BoxSelectRules *rules)
+{
+  BoxSelectRules *self = g_new (BoxSelectRules, 1);
+
+  *self = *rules;
+  self->ref_count = 1;
+  self->active = box_limits_differ (&rules->limits, 0) || rules->class_limits || rules->keep_classes
+      || rules->drop_classes || rules->has_region || rules->drop_cut;
+  if (self->class_limits)
+    g_array_ref (self->class_limits);
+  class_selection_ref (self->keep_classes);
+  class_selection_ref (self->drop_classes);
+  return self;
+}
+
+BoxSelectRules *
+box_select_rules_ref (BoxSelectRules *rules)
+{
+  g_atomic_int_inc (&rules->ref_count);
+  return rules;
+}
+
+void
+box_select_rules_unref (BoxSelectRules *rules)
+{
+  if (!g_atomic_int_dec_and_test (&rules->ref_count))
+    return;
+  g_clear_pointer (&rules->class_limits, g_array_unref);
+  class_selection_unref (rules->keep_classes);
+  class_selection_unref (rules->drop_classes);
+  g_free (rules);
+}
+
+/* ------------------------------------------------------------------------ frames */
+
+gboolean
+box_select_begin (BoxSelectFrame *frame, const BoxSelectRules *rules, gint width, gint height)
+{
+  *frame = (BoxSelectFrame) { .rules = rules };
+  if (!rules->has_region)
+    return TRUE;
+  if ((width <= 0 || height <= 0) && frame_region_needs_size (&rules->region))
+    return FALSE;
+  frame->has_region = TRUE;
+  frame->region = frame_region_pixels (&rules->region, width, height);
+  return TRUE;
+}
+
+/* Returns whether the center of a box is in a rectangle, with its left and top sides and
+ * without its right and bottom sides, so that adjacent regions share no box. */
+static gboolean
+center_is_in (const Box *box, const BoxRectangle *region)
+{
+  const gdouble x = (box->x1 + box->x2) / 2, y = (box->y1 + box->y2) / 2;
+
+  return x >= region->x1 && x < region->x2 && y >= region->y1 && y < region->y2;
+}
+
+BoxState
+box_select_check (const BoxSelectFrame *frame, const Box *box)
+{
+  const BoxSelectRules *rules = frame->rules;
+  const ClassLimits *of_class = NULL;
+  BoxState state;
+
+  if (!class_selection_has (rules->keep_classes, box->label)
+      || (rules->drop_classes && class_selection_has (rules->drop_classes, box->label)))
+    return BOX_STATE_DROPPED_CLASS;
+  if (rules->class_limits)
+    of_class = class_list_find (rules->class_limits, box->label);
+  state = check_limits (&rules->limits, of_class ? &of_class->limits : NULL, box);
+  if (state != BOX_STATE_KEPT)
+    return state;
+  if (frame->has_region && !center_is_in (box, &frame->region))
+    return BOX_STATE_OUTSIDE_ROI;
+  return rules->drop_cut && (box->flags & BOX_CUT) ? BOX_STATE_CUT_BY_EDGE : BOX_STATE_KEPT;
+}
+
+/* Gives the parts of dropped boxes the states of these. A part of a part is found by walking up to
+ * the first ancestor that is dropped; what is found is stored on the way back, so that each box is
+ * visited a bounded number of times. */
+static void
+drop_parts (GArray *boxes)
+{
+  guint8 *done = g_malloc0 (boxes->len);
+  GArray *chain = g_array_new (FALSE, FALSE, sizeof (gint));
+
+  for (guint i = 0; i < boxes->len; i++) {
+    gint at = (gint) i;
+
+    for (; at >= 0 && !done[at]; at = g_array_index (boxes, Box, at).parent) {
+      done[at] = 1;
+      g_array_append_val (chain, at);
+    }
+    while (chain->len > 0) {
+      Box *box = &g_array_index (boxes, Box, g_array_index (chain, gint, chain->len - 1));
+      const BoxState of_parent = box->parent < 0 ? BOX_STATE_KEPT
+                                                 : g_array_index (boxes, Box, box->parent).state;
+
+      if (box->state == BOX_STATE_KEPT && box_state_is_drop (of_parent)
+          && of_parent != BOX_STATE_DROPPED_CLASS)
+        box->state = of_parent;
+      g_array_set_size (chain, chain->len - 1);
+    }
+  }
+  g_array_unref (chain);
+  g_free (done);
+}
+
+static gboolean
+is_finite (const Box *box)
+{
+  return isfinite (box->x1) && isfinite (box->y1) && isfinite (box->x2) && isfinite (box->y2);
+}
+
+void
+box_select_run (const BoxSelectFrame *frame, GArray *boxes)
+{
+  gboolean parts = FALSE;
+
+  for (guint i = 0; i < boxes->len; i++) {
+    Box *box = &g_array_index (boxes, Box, i);
+
+    parts |= box->parent >= 0;
+    box->suppressed_by = -1;
+    if (box_state_is_drop (box->state) && !box_select_is_state (box->state))
+      box->state = BOX_STATE_NONE;
+    else
+      box->state = is_finite (box) ? box_select_check (frame, box) : BOX_STATE_KEPT;
+  }
+  if (parts)
+    drop_parts (boxes);
+}

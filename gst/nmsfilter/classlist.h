@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * classlist: properties that name classes: lists of labels, and structures with options of single
+ * classes.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* -------------------------------------------------------------- lists of labels */
+
+/* Immutable, with a reference count, so a frame keeps the one it began with while the application
+ * sets a new one. */
+typedef struct
+{
+  gint ref_count;
+  guint count;
+  GQuark labels[]; /* ascending */
+} ClassSelection;
+
+/* Parses the labels of classes, separated by commas; blanks around them and empty ones are
+ * ignored. Returns NULL if none is left, which stands for all classes. */
+ClassSelection *class_selection_parse (const gchar *text);
+
+/* Take and release a reference. Both accept NULL. */
+ClassSelection *class_selection_ref (ClassSelection *selection);
+void class_selection_unref (ClassSelection *selection);
+
+/* Returns whether a label is in the list: always if `selection` is NULL. An empty label (0) is in
+ * no list. */
+gboolean class_selection_has (const ClassSelection *selection, GQuark label);
+
+/* -------------------------------------------------------- options of single classes */
+
+/* What an element has as options of a class. */
+typedef struct
+{
+  const gchar *keys; /* all of them, for messages, separated by commas */
+  gsize entry_size;  /* of a struct that begins with the GQuark of its label */
+  /* Sets all options of an entry to "not given"; its label is set. */
+  void (*init) (gpointer entry);
+  /* Takes the value of a key. Returns NULL, CLASS_LIST_UNKNOWN if there is no such key, or what the
+   * value must be, as in "a number". */
+  const gchar *(*take) (gpointer entry, const gchar *key, const GValue *value);
+  /* Returns NULL, or why the options of an entry cannot be used together: a sentence without a full
+   * stop, to be freed. May be NULL. */
+  gchar *(*check) (gconstpointer entry);
+} ClassListForm;
+
+#define CLASS_LIST_UNKNOWN ""
+
+/* Parses options of single classes, in either form:
+ *   o,person=[o,iou-threshold=0.3],car=[o,max=5]
+ *   o,options=<[o,class="traffic light",score-threshold=0.2],[o,class=car,max=5]>
+ * Returns an array of entries in ascending order of the labels, to be freed with g_array_unref.
+ * Returns NULL if a key is unknown, a value does not fit, or a class is missing or listed twice;
+ * *error is then one sentence without a full stop that names the class and the key, to be freed. */
+GArray *class_list_parse (const GstStructure *structure, const ClassListForm *form, gchar **error);
+
+/* Returns the entry of a label in such an array, or NULL. */
+gpointer class_list_find (const GArray *entries, GQuark label);
+
+G_END_DECLS

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxselect: the element around the rules of boxselect.h. */
+
+/**
+ * SECTION:element-boxselect
+ * @title: boxselect
+ * @short_description: selects detections by class, size, shape and place
+ *
+ * Drops the boxes that are of unwanted classes, too small or too large, of a wrong shape, outside
+ * of a region of interest, or cut by the edge of a tile. Each box is judged by itself, so boxselect
+ * is useful with any detector. In front of nmsfilter, a dropped box suppresses no other; behind it, a
+ * dropped box may have suppressed others.
+ *
+ * It reads the same metadata as nmsfilter, accepts any caps, and filters each buffer inside of
+ * batches.
+ *
+ * ## Example launch lines
+ *
+ * Keep the people in the lower part of the picture that are at least 40 pixels tall:
+ * |[
+ * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
+ *   ! boxselect keep-classes=person min-height=40 roi=0,50%,100%,50% ! nmsfilter ! fakesink
+ * ]|
+ * Use other limits for single classes:
+ * |[
+ * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
+ *   ! boxselect min-height=20 class-limits='o,person=[o,min-height=40],face=[o,min-height=0]' \
+ *   ! fakesink
+ * ]|
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "boxfilter.h"
+#include "elements.h"
+#include "selectsettings.h"
+
+#define GST_TYPE_BOX_SELECT (gst_box_select_get_type ())
+G_DECLARE_FINAL_TYPE (GstBoxSelect, gst_box_select, GST, BOX_SELECT, GstBoxFilter)
+
+struct _GstBoxSelect
+{
+  GstBoxFilter parent;
+
+  /* under the object lock */
+  SelectSettings settings;
+  gboolean started;
+
+  /* used by the streaming thread only */
+  gboolean warned_size; /* warned that roi needs the size, since the start */
+};
+
+G_DEFINE_TYPE (GstBoxSelect, gst_box_select, GST_TYPE_BOX_FILTER)
+GST_ELEMENT_REGISTER_DEFINE (boxselect, "boxselect", GST_RANK_NONE, GST_TYPE_BOX_SELECT)
+
+enum
+{
+  PROP_SETTINGS = 1, /* the first of the properties of selectsettings.h */
+  PROP_STATS = PROP_SETTINGS + SELECT_PROP_COUNT,
+};
+
+static void
+gst_box_select_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstBoxSelect *self = GST_BOX_SELECT (object);
+  gchar *refused;
+
+  GST_OBJECT_LOCK (self);
+  refused = select_settings_set (&self->settings, id - PROP_SETTINGS, value, self->started);
+  GST_OBJECT_UNLOCK (self);
+  if (refused)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("Cannot use this value of %s: %s.", pspec->name, refused),
+        ("the previous value stays in use"));
+  g_free (refused);
+}
+
+static void
+gst_box_select_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstBoxSelect *self = GST_BOX_SELECT (object);
+
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, box_filter_stats (GST_BOX_FILTER (self), "boxselect-stats"));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  select_settings_get (&self->settings, id - PROP_SETTINGS, value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+describe_stats (const FilterStats *stats, GstStructure *structure)
+{
+  for (guint i = BOX_STATE_KEPT + 1; i < BOX_STATE_COUNT; i++)
+    if (box_select_is_state ((BoxState) i))
+      gst_structure_set (structure, box_state_name ((BoxState) i), G_TYPE_UINT64,
+          stats->by_state[i], NULL);
+  gst_structure_set (structure, "not-selected", G_TYPE_UINT64, stats->by_state[BOX_STATE_NONE],
+      NULL);
+}
+
+/* Warns once after a start. */
+static void
+warn_unknown_size (GstBoxSelect *self)
+{
+  if (self->warned_size)
+    return;
+  self->warned_size = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("roi in per cent does not apply: the caps state no frame size."), (NULL));
+}
+
+static GstFlowReturn
+gst_box_select_decide (GstBoxFilter *filter, BoxFilterFrame *frame)
+{
+  GstBoxSelect *self = GST_BOX_SELECT (filter);
+  const gboolean tag = frame->action == GST_NMS_ACTION_TAG;
+  BoxSelectFrame select;
+  BoxSelectRules *rules;
+
+  GST_OBJECT_LOCK (self);
+  rules = select_settings_get_rules (&self->settings);
+  GST_OBJECT_UNLOCK (self);
+  if (!box_select_begin (&select, rules, frame->width, frame->height))
+    warn_unknown_size (self);
+  box_filter_read (filter, frame,
+      BOX_READ_LEAN | (rules->drop_cut ? BOX_READ_CUT : 0) | (tag ? BOX_READ_STATE : 0));
+  box_select_run (&select, frame->boxes);
+  frame->counts = box_counts_of (frame->boxes);
+  box_select_rules_unref (rules);
+  return GST_FLOW_OK;
+}
+
+static gboolean
+gst_box_select_start (GstBaseTransform *trans)
+{
+  GstBoxSelect *self = GST_BOX_SELECT (trans);
+  gchar *error;
+
+  GST_OBJECT_LOCK (self);
+  error = select_settings_error (&self->settings);
+  self->started = error == NULL;
+  GST_OBJECT_UNLOCK (self);
+  self->warned_size = FALSE;
+  if (error) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error), (NULL));
+    g_free (error);
+    return FALSE;
+  }
+  return GST_BASE_TRANSFORM_CLASS (gst_box_select_parent_class)->start (trans);
+}
+
+static gboolean
+gst_box_select_stop (GstBaseTransform *trans)
+{
+  GstBoxSelect *self = GST_BOX_SELECT (trans);
+
+  GST_OBJECT_LOCK (self);
+  self->started = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static void
+gst_box_select_init (GstBoxSelect *self)
+{
+  select_settings_init (&self->settings);
+}
+
+static void
+gst_box_select_finalize (GObject *object)
+{
+  select_settings_clear (&GST_BOX_SELECT (object)->settings);
+  G_OBJECT_CLASS (gst_box_select_parent_class)->finalize (object);
+}
+
+static void
+gst_box_select_class_init (GstBoxSelectClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+  GstBoxFilterClass *filter_class = GST_BOX_FILTER_CLASS (klass);
+
+  object_class->set_property = gst_box_select_set_property;
+  object_class->get_property = gst_box_select_get_property;
+  object_class->finalize = gst_box_select_finalize;
+  select_settings_install (object_class, PROP_SETTINGS);
+  g_object_class_install_property (object_class, PROP_STATS,
+      box_filter_stats_spec (
+          "Totals since READY, all guint64: frames, boxes-in, boxes-out, boxes by "
+          "the reason why they were dropped or tagged (too-small, too-large, "
+          "wrong-aspect-ratio, outside-roi, dropped-class, cut-by-edge), boxes "
+          "that nmsfilter has tagged as dropped and action=tag therefore leaves "
+          "out (not-selected), and the nanoseconds spent (time). For each "
+          "stream of batches a structure stream-INDEX with the same fields and "
+          "stream-id. Notifies at EOS"));
+  element_class_describe (GST_ELEMENT_CLASS (klass), "Box selection", "Filter/Metadata/Video",
+      "Drops detection boxes by class, size, shape and place",
+      "gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl "
+      "! boxselect min-height=40 ! boxoverlay ! videoconvert ! autovideosink");
+  trans_class->start = GST_DEBUG_FUNCPTR (gst_box_select_start);
+  trans_class->stop = GST_DEBUG_FUNCPTR (gst_box_select_stop);
+  filter_class->decide = gst_box_select_decide;
+  filter_class->describe_stats = describe_stats;
+}

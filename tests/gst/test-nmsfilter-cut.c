@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* nmsfilter: boxes that boxmerge has marked, because the edge of their tile cuts them. */
+#include "gstboxes.h"
+#include "gstrunner.h"
+
+static void
+mark (GstVideoRegionOfInterestMeta *roi)
+{
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("source", "cut", G_TYPE_BOOLEAN, TRUE, NULL));
+}
+
+/* Two tiles of a frame share the columns 300 to 340. The left one reports the left part of a person
+ * up to its border, with a higher confidence than the whole person that the right one reports. */
+static GstBuffer *
+two_tiles (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  mark (add_scored (buffer, 1, "person", 302, 100, 36, 100, 0.95));
+  add_scored (buffer, 2, "person", 302, 100, 60, 100, 0.7);
+  add_scored (buffer, 3, "person", 0, 300, 50, 100, 0.9);
+  add_scored (buffer, 4, "person", 10, 300, 50, 100, 0.8);
+  mark (add_scored (buffer, 5, "person", 300, 400, 40, 70, 0.2));
+  return buffer;
+}
+
+static void
+test_whole_boxes_first (void)
+{
+  expect ("nmsfilter", two_tiles (), "2 3 5");
+  /* 5 overlaps no whole box: it is kept, unless its own confidence is too low */
+  expect ("nmsfilter score-threshold=0.3", two_tiles (), "2 3");
+  expect ("nmsfilter max-detections=2", two_tiles (), "2 3");
+  /* methods that compute with scores do not use the marks */
+  expect ("nmsfilter method=average", two_tiles (), "1 3 5");
+}
+
+/* boxselect drops marked boxes, as Hailo's border-threshold does. */
+static void
+test_dropped (void)
+{
+  expect ("nmsfilter", filtered ("boxselect drop-cut=true", two_tiles ()), "2 3");
+}
+
+/* Boxes without a confidence, whole ones first: 2 and 4 have most neighbors. */
+static void
+test_unscored (void)
+{
+  GstHarness *h = harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0), *out;
+
+  add_region (buffer, 1, "a", 20, 0, 100, 100);
+  mark (add_region (buffer, 2, "a", 0, 0, 100, 100));
+  add_region (buffer, 3, "a", 40, 0, 100, 100);
+  mark (add_scored (buffer, 4, "a", 0, 0, 90, 100, 0.9));
+  out = through (h, buffer);
+  assert_ids (out, "1");
+  gst_buffer_unref (out);
+  g_assert_cmpuint (stat_of (h->element, "lower-ranked"), ==, 2);
+  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 3);
+  gst_harness_teardown (h);
+}
+
+/* The confidences on the buffer remain, and the tag names the whole box. */
+static void
+test_confidences_remain (void)
+{
+  GstBuffer *out = filtered ("nmsfilter action=tag score-threshold=0.3", two_tiles ());
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (out, 1);
+  gdouble confidence;
+
+  g_assert_true (
+      gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi, "detection"),
+          "confidence", &confidence));
+  g_assert_cmpfloat (confidence, ==, 0.95);
+  assert_tag (out, 1, "suppressed:1");
+  assert_tag (out, 2, "kept");
+  assert_tag (out, 5, "below-score");
+  gst_buffer_unref (out);
+}
+
+/* A lower rank equals scores from which 10 is subtracted. */
+static void
+test_as_if_scored_lower (void)
+{
+  static const gchar rule[] = "nmsfilter iou-threshold=0.3 max-per-class=4 max-candidates=40";
+  GstHarness *marked = harness_new (rule), *lower = harness_new (rule);
+  GRand *random = g_rand_new_with_seed (6);
+  guint round, cut = 0;
+  gint i;
+
+  for (round = 0; round < 200; round++) {
+    GstBuffer *a = frame_new (0), *b = frame_new (0);
+    gchar *ids;
+
+    for (i = 0; i < 60; i++) {
+      const gint x = g_rand_int_range (random, 0, 12) * 30;
+      const gint y = g_rand_int_range (random, 0, 10) * 30;
+      const gint w = g_rand_int_range (random, 1, 8) * 20;
+      const gint h = g_rand_int_range (random, 1, 8) * 20;
+      const gdouble confidence = g_rand_int_range (random, 0, 50) / 50.0;
+      const gboolean is_cut = g_rand_int_range (random, 0, 3) == 0;
+      const gchar *label = i % 3 ? "a" : "b";
+      GstVideoRegionOfInterestMeta *roi;
+
+      roi = add_scored (a, i, label, x, y, (guint) w, (guint) h, confidence);
+      add_scored (b, i, label, x, y, (guint) w, (guint) h, confidence - (is_cut ? 10 : 0));
+      if (is_cut)
+        mark (roi);
+      cut += is_cut;
+    }
+    a = through (marked, a);
+    b = through (lower, b);
+    ids = g_strdup (ids_on (b));
+    assert_ids (a, ids);
+    g_free (ids);
+    gst_buffer_unref (a);
+    gst_buffer_unref (b);
+  }
+  g_assert_cmpuint (stat_of (marked->element, "lower-ranked"), ==, cut);
+  g_assert_cmpuint (cut, >, 1000);
+  g_rand_free (random);
+  gst_harness_teardown (marked);
+  gst_harness_teardown (lower);
+}
+
+static const TestCase cases[] = { { "/nmsfilter/cut/whole-boxes-first", test_whole_boxes_first },
+  { "/nmsfilter/cut/dropped", test_dropped }, { "/nmsfilter/cut/unscored", test_unscored },
+  { "/nmsfilter/cut/confidences-remain", test_confidences_remain },
+  { "/nmsfilter/cut/as-if-scored-lower", test_as_if_scored_lower }, { NULL } };
+
+GST_TEST_PROGRAM (cases);
