@@ -142,20 +142,18 @@ read_boxes (nms_lazy *lz, const nms__stablehlo_job *job, tensor *score)
 
 /* Adds the decoded boxes of a head to the outputs. */
 static void
-add_decoded (nms_lazy *lz, const nms__stablehlo_job *job, Results *results,
-    const nms_lazy_boxes *b, tensor score)
+add_decoded (nms_lazy *lz, const nms__stablehlo_job *job, Results *results, const nms_lazy_boxes *b,
+    tensor score)
 {
-  const int32_t n = job->spec->boxes, dims[] = { 4, n }, one_row[] = { 1, n };
-  const tensor corners[] = { b->x1, b->y1, b->x2, b->y2 };
-  tensor rows = nms_lazy_broadcast (lz, nms_lazy_f32 (lz, 0.0f), 2, dims, 0);
+  const int32_t one_row[] = { 1, job->spec->boxes };
+  tensor rows[] = { b->x1, b->y1, b->x2, b->y2 };
 
   if (!job->spec->head_classes)
     return;
-  for (int k = 0; k < 4; k++) {
-    const tensor from[] = { nms_lazy_s32 (lz, k), nms_lazy_s32 (lz, 0) };
-    rows = nms_lazy_update (lz, rows, nms_lazy_reshape (lz, corners[k], 2, one_row), from);
-  }
-  add_output (lz, job, results, "boxes", nms_lazy_transpose (lz, rows));
+  for (int k = 0; k < 4; k++)
+    rows[k] = nms_lazy_reshape (lz, rows[k], 2, one_row);
+  add_output (lz, job, results, "boxes",
+      nms_lazy_transpose (lz, nms_lazy_concatenate (lz, 4, rows, 0)));
   add_output (lz, job, results, "scores", score);
   add_output (lz, job, results, "classes", b->class_id);
 }
