@@ -86,7 +86,7 @@ reduce (const nms__node *n, const nms_lazy_shape *s, const uint32_t *from, uint3
   const int along_rows = n->attr[1] == 0 && s->rank == 2;
   const size_t inner = along_rows ? columns (s) : 1, extent = along_rows ? rows (s) : columns (s);
   const size_t outer = nms_lazy_shape_elements (s) / (inner * extent);
-  nms__kernel *kernel = nms__infos[n->attr[0]].kernel[s->type != NMS_LAZY_F32];
+  nms__compute *compute = nms__infos[n->attr[0]].compute[s->type != NMS_LAZY_F32];
   uint32_t *const scratch = result + outer * inner;
 
   for (size_t o = 0; o < outer; o++, result += inner, from += extent * inner) {
@@ -94,7 +94,7 @@ reduce (const nms__node *n, const nms_lazy_shape *s, const uint32_t *from, uint3
     uint32_t *to = scratch;
     for (size_t count = extent, half; count > 1; count = half) {
       half = (count + 1) / 2;
-      kernel (half * inner, to, part, part + (count - half) * inner, part);
+      compute (half * inner, to, part, part + (count - half) * inner, part);
       part = to;
       to += half * inner;
     }
@@ -218,7 +218,7 @@ run_node (const nms__trace *t, const nms__node *n, uint32_t *const *at, uint32_t
       break;
     default:
       if (nms__infos[n->op].operands)
-        nms__infos[n->op].kernel[a->type != NMS_LAZY_F32](count, result, from,
+        nms__infos[n->op].compute[a->type != NMS_LAZY_F32](count, result, from,
             at[n->operand[n->count > 1]], at[n->operand[n->count - 1]]);
   }
 }

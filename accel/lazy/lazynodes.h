@@ -71,7 +71,7 @@ typedef struct nms__node {
 
 /* Computes n elements, of floats or of words (S32 and PRED). All three pointers are
  * valid, also those beyond the operation's operands. */
-typedef void nms__kernel (size_t n, void *result, const void *a, const void *b, const void *c);
+typedef void nms__compute (size_t n, void *result, const void *a, const void *b, const void *c);
 
 /* The properties of an operation. */
 typedef struct nms__info {
@@ -79,7 +79,7 @@ typedef struct nms__info {
   int operands;           /* their number if it works element by element, else 0 */
   int types;              /* of the operands, bits 1 << nms_lazy_type */
   int32_t result;         /* type of the result; 0: the type of the operands */
-  nms__kernel *kernel[2]; /* for floats, for words */
+  nms__compute *compute[2]; /* for floats, for words */
 } nms__info;
 
 extern const nms__info nms__infos[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * nmsgraph: the selection loop. The time of a loop compiled by XLA for a CPU grows
- * with the number of kernels and of arrays that it carries. So one array, `state`,
+ * with the number of operations and of arrays that it carries. So one array, `state`,
  * holds the whole state of each box: its suppressor, or kept, or undecided. A step
  * computes the next state in one pass, finds the best undecided key in a second one
  * and its position in a third one. Several images take each step together, until none

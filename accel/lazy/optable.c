@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * optable: the properties of each operation, for the files that record, write and run
- * operations. A kernel computes n elements in a loop that compilers vectorise; the last
- * argument of KERNEL is the expression for one element.
+ * operations. Each function computes n elements in a loop that compilers vectorise; the last
+ * argument of COMPUTE is the expression for one element.
  */
 #include "lazynodes.h"
 
@@ -18,8 +18,8 @@ typedef float __attribute__ ((may_alias)) f32;
 typedef int32_t __attribute__ ((may_alias)) s32;
 typedef uint32_t __attribute__ ((may_alias)) u32;
 
-#define KERNEL(kernel, from, to, expression) \
-  static void kernel (size_t n, void *result, const void *a, const void *b, const void *c) \
+#define COMPUTE(compute, from, to, expression) \
+  static void compute (size_t n, void *result, const void *a, const void *b, const void *c) \
   { \
     to *restrict r = result; \
     for (size_t i = 0; i < n; i++) { \
@@ -31,45 +31,45 @@ typedef uint32_t __attribute__ ((may_alias)) u32;
 
 /* S32 is computed as unsigned, because integers wrap around. In the maximum and the
  * minimum of floats a NaN wins, on either side. */
-KERNEL (add_f32, f32, f32, x + y)
-KERNEL (add_s32, u32, u32, x + y)
-KERNEL (sub_f32, f32, f32, x - y)
-KERNEL (sub_s32, u32, u32, x - y)
-KERNEL (mul_f32, f32, f32, x *y)
-KERNEL (mul_s32, u32, u32, x *y)
-KERNEL (div_f32, f32, f32, x / y)
-KERNEL (max_f32, f32, f32, x > y || x != x ? x : y)
-KERNEL (max_s32, s32, s32, x > y ? x : y)
-KERNEL (min_f32, f32, f32, x < y || x != x ? x : y)
-KERNEL (min_s32, s32, s32, x < y ? x : y)
-KERNEL (and_s32, u32, u32, x &y)
-KERNEL (or_s32, u32, u32, x | y)
-KERNEL (xor_s32, u32, u32, x ^ y)
-KERNEL (eq_f32, f32, u32, x == y)
-KERNEL (eq_s32, s32, u32, x == y)
-KERNEL (ne_f32, f32, u32, x != y)
-KERNEL (ne_s32, s32, u32, x != y)
-KERNEL (ge_f32, f32, u32, x >= y)
-KERNEL (ge_s32, s32, u32, x >= y)
-KERNEL (gt_f32, f32, u32, x > y)
-KERNEL (gt_s32, s32, u32, x > y)
-KERNEL (le_f32, f32, u32, x <= y)
-KERNEL (le_s32, s32, u32, x <= y)
-KERNEL (lt_f32, f32, u32, x < y)
-KERNEL (lt_s32, s32, u32, x < y)
-KERNEL (neg_f32, u32, u32, x ^ 0x80000000u)
-KERNEL (neg_s32, u32, u32, 0u - x)
-KERNEL (abs_f32, u32, u32, x & 0x7fffffffu)
-KERNEL (abs_s32, u32, u32, x >> 31 ? 0u - x : x)
-KERNEL (copy_s32, u32, u32, x)
-KERNEL (to_f32, s32, f32, x)
-KERNEL (to_s32, f32, s32,
+COMPUTE (add_f32, f32, f32, x + y)
+COMPUTE (add_s32, u32, u32, x + y)
+COMPUTE (sub_f32, f32, f32, x - y)
+COMPUTE (sub_s32, u32, u32, x - y)
+COMPUTE (mul_f32, f32, f32, x *y)
+COMPUTE (mul_s32, u32, u32, x *y)
+COMPUTE (div_f32, f32, f32, x / y)
+COMPUTE (max_f32, f32, f32, x > y || x != x ? x : y)
+COMPUTE (max_s32, s32, s32, x > y ? x : y)
+COMPUTE (min_f32, f32, f32, x < y || x != x ? x : y)
+COMPUTE (min_s32, s32, s32, x < y ? x : y)
+COMPUTE (and_s32, u32, u32, x &y)
+COMPUTE (or_s32, u32, u32, x | y)
+COMPUTE (xor_s32, u32, u32, x ^ y)
+COMPUTE (eq_f32, f32, u32, x == y)
+COMPUTE (eq_s32, s32, u32, x == y)
+COMPUTE (ne_f32, f32, u32, x != y)
+COMPUTE (ne_s32, s32, u32, x != y)
+COMPUTE (ge_f32, f32, u32, x >= y)
+COMPUTE (ge_s32, s32, u32, x >= y)
+COMPUTE (gt_f32, f32, u32, x > y)
+COMPUTE (gt_s32, s32, u32, x > y)
+COMPUTE (le_f32, f32, u32, x <= y)
+COMPUTE (le_s32, s32, u32, x <= y)
+COMPUTE (lt_f32, f32, u32, x < y)
+COMPUTE (lt_s32, s32, u32, x < y)
+COMPUTE (neg_f32, u32, u32, x ^ 0x80000000u)
+COMPUTE (neg_s32, u32, u32, 0u - x)
+COMPUTE (abs_f32, u32, u32, x & 0x7fffffffu)
+COMPUTE (abs_s32, u32, u32, x >> 31 ? 0u - x : x)
+COMPUTE (copy_s32, u32, u32, x)
+COMPUTE (to_f32, s32, f32, x)
+COMPUTE (to_s32, f32, s32,
     x >= 0x1p31f       ? INT32_MAX
         : x < -0x1p31f ? INT32_MIN
         : x != x       ? 0
                        : (s32) x)
-KERNEL (sqrt_f32, f32, f32, sqrtf (x))
-KERNEL (select_s32, u32, u32, x ? y : z)
+COMPUTE (sqrt_f32, f32, f32, sqrtf (x))
+COMPUTE (select_s32, u32, u32, x ? y : z)
 
 const nms__info nms__infos[NMS__OUTPUT + 1] = {
   [NMS_LAZY_ADD] = { "add", 2, F32 | S32, 0, { add_f32, add_s32 } },
