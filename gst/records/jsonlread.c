@@ -526,16 +526,16 @@ take (const gchar **at, const gchar *end, const gchar *text)
   return TRUE;
 }
 
-/* Reads an integer of up to 18 digits. */
+/* Reads up to 18 digits of an integer. */
 static gboolean
 take_integer (const gchar **at, const gchar *end, gint64 *number)
 {
   gint digits = 0;
 
   take (at, end, "");
-  for (*number = 0; *at < end && g_ascii_isdigit (**at) && digits < 19; (*at)++, digits++)
+  for (*number = 0; *at < end && g_ascii_isdigit (**at) && digits < 18; (*at)++, digits++)
     *number = *number * 10 + (**at - '0');
-  return digits > 0 && digits < 19 && ((*at)[-digits] != '0' || digits == 1);
+  return digits > 0 && ((*at)[-digits] != '0' || digits == 1);
 }
 
 /* Reads a member that is a count and the comma behind it. Leaves *number if the member is missing.
