@@ -12,12 +12,6 @@
 #include <math.h>
 
 void
-box_map_init (BoxMap *self)
-{
-  *self = (BoxMap) { .xx = 1, .yy = 1 };
-}
-
-void
 box_map_shift (BoxMap *self, gdouble dx, gdouble dy)
 {
   self->x0 += dx;
@@ -90,13 +84,6 @@ box_map_orient (BoxMap *self, GstVideoOrientationMethod method, gdouble width, g
     default:
       break;
   }
-}
-
-gboolean
-box_map_is_identity (const BoxMap *self)
-{
-  return self->xx == 1 && self->xy == 0 && self->x0 == 0 && self->yx == 0 && self->yy == 1
-      && self->y0 == 0;
 }
 
 gboolean

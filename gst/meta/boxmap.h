@@ -38,7 +38,11 @@ typedef struct
 } BoxMove;
 
 /* Makes a map that changes nothing. */
-void box_map_init (BoxMap *self);
+static inline void
+box_map_init (BoxMap *self)
+{
+  *self = (BoxMap) { .xx = 1, .yy = 1 };
+}
 
 /* Adds dx and dy to the coordinates: negative for a crop at the left and the top, positive for a
  * border there, or for the place of a picture within a larger one. */
@@ -53,7 +57,12 @@ void box_map_scale (BoxMap *self, gdouble sx, gdouble sy);
 void box_map_orient (BoxMap *self, GstVideoOrientationMethod method, gdouble width, gdouble height);
 
 /* Returns whether the map changes nothing. */
-gboolean box_map_is_identity (const BoxMap *self);
+static inline gboolean
+box_map_is_identity (const BoxMap *self)
+{
+  return self->xx == 1 && self->xy == 0 && self->x0 == 0 && self->yx == 0 && self->yy == 1
+      && self->y0 == 0;
+}
 
 /* Returns whether the map flips or turns pictures. */
 gboolean box_map_flips (const BoxMap *self);

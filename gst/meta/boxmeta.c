@@ -189,7 +189,7 @@ read_boxes (GstBuffer *buffer, gint width, gint height, guint flags, GArray *box
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
-  gboolean parents = FALSE;
+  gboolean parents = FALSE, suppressed = FALSE;
   guint position, i, count = 0;
 
   roi_names_init ();
@@ -218,6 +218,7 @@ read_boxes (GstBuffer *buffer, gint width, gint height, guint flags, GArray *box
     is_box = is_box || seen;
     count += is_box;
     parents |= is_box && roi->parent_id != 0;
+    suppressed |= box->suppressed_by != -1;
   }
   g_array_set_size (boxes, count);
 
@@ -227,7 +228,7 @@ read_boxes (GstBuffer *buffer, gint width, gint height, guint flags, GArray *box
     parent_links_break_rings (boxes);
   if (flags & BOX_READ_RECORDED)
     read_recorded_ids (buffer, boxes);
-  for (i = 0; (flags & BOX_READ_STATE) && i < boxes->len; i++) {
+  for (i = 0; suppressed && i < boxes->len; i++) {
     Box *box = &g_array_index (boxes, Box, i);
     if (box->suppressed_by < -1 || box->suppressed_by >= (gint) boxes->len)
       box->suppressed_by = -1;

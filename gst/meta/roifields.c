@@ -6,6 +6,7 @@
 
 #include "roifields.h"
 
+gsize roi_names_once = 0;
 RoiNames roi_names;
 
 #if GST_CHECK_VERSION(1, 26, 0)
@@ -14,13 +15,10 @@ RoiNames roi_names;
 #define SET(name, text) (roi_names.name = g_quark_from_static_string (text))
 #endif
 
+/* Ends what g_once_init_enter began. */
 void
-roi_names_init (void)
+roi_names_set (void)
 {
-  static gsize once = 0;
-
-  if (!g_once_init_enter (&once))
-    return;
   SET (detection, "detection");
   SET (object_id, "object_id");
   SET (nms, "nms");
@@ -42,7 +40,7 @@ roi_names_init (void)
   SET (name, "name");
   SET (cut, "cut");
   roi_names.empty = g_quark_from_static_string ("");
-  g_once_init_leave (&once, 1);
+  g_once_init_leave (&roi_names_once, 1);
 }
 
 gboolean

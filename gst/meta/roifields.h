@@ -29,7 +29,15 @@ typedef struct
 
 /* Written by the first call of roi_names_init; later calls only test a flag. */
 extern RoiNames roi_names;
-void roi_names_init (void);
+extern gsize roi_names_once;
+void roi_names_set (void);
+
+static inline void
+roi_names_init (void)
+{
+  if (g_once_init_enter (&roi_names_once))
+    roi_names_set ();
+}
 
 /* Returns whether the structure has this name. */
 static inline gboolean

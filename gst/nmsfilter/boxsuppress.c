@@ -187,18 +187,17 @@ is_valid (const Box *box)
 }
 
 /* Returns the state of a box that a rule other than its confidence drops, or BOX_STATE_KEPT. */
-static inline BoxState
+static BoxState
 state_before (const Box *box, const BoxSuppressRules *rules, const BoxSelectFrame *select)
 {
   BoxState state = BOX_STATE_KEPT;
 
-  if (G_UNLIKELY (box_select_is_state (box->state))
-      || (G_UNLIKELY (rules->selection != NULL)
-          && !class_selection_has (rules->selection, box->label)))
+  if (box_select_is_state (box->state)
+      || (rules->selection && !class_selection_has (rules->selection, box->label)))
     return BOX_STATE_NONE;
-  if (G_UNLIKELY (select != NULL) && is_valid (box))
+  if (select && is_valid (box))
     state = box_select_check (select, box);
-  if (G_UNLIKELY (rules->sources != NULL) && state == BOX_STATE_KEPT && is_valid (box)
+  if (rules->sources && state == BOX_STATE_KEPT && is_valid (box)
       && source_options_drop (rules->sources, box))
     state = BOX_STATE_BELOW_SCORE;
   if (rules->unscored_order == UNSCORED_ORDER_DROP && state == BOX_STATE_KEPT
@@ -242,8 +241,11 @@ drop_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
     const BoxSelectFrame *select)
 {
   const gboolean needs_scores = box_suppress_needs_scores ((nms_method) rules->core.method);
+  const gboolean any_rule = rules->selection || select || rules->sources
+      || rules->unscored_order == UNSCORED_ORDER_DROP;
   Box *box = (Box *) boxes->data;
   const guint len = boxes->len;
+  guint any = 0, every = G_MAXUINT; /* the flags of the boxes that take part */
   BoxKey *key = self->keys;
   Frame frame = { .cut = needs_scores ? 0 : BOX_CUT };
   gint32 last = 0;
@@ -253,17 +255,23 @@ drop_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
     box->suppressed_by = -1;
     frame.parts |= box->parent >= 0;
     frame.rotated |= box->rotation != 0;
-    box->state = state_before (box, rules, select);
-    if (box->state != BOX_STATE_KEPT)
-      continue;
-    frame.lower_ranked += (box->flags & frame.cut) != 0;
-    frame.scored |= (box->flags & BOX_HAS_CONFIDENCE) != 0;
-    frame.unscored |= (box->flags & BOX_HAS_CONFIDENCE) == 0;
+    if (G_UNLIKELY (any_rule || box_select_is_state (box->state))) {
+      box->state = state_before (box, rules, select);
+      if (box->state != BOX_STATE_KEPT)
+        continue;
+    }
+    box->state = BOX_STATE_KEPT;
+    any |= box->flags;
+    every &= box->flags;
     key->index = i;
     key->class_id = class_of_box (self, box, &last);
     key++;
   }
   frame.count = (guint) (key - self->keys);
+  frame.scored = frame.count > 0 && (any & BOX_HAS_CONFIDENCE);
+  frame.unscored = frame.count > 0 && !(every & BOX_HAS_CONFIDENCE);
+  for (guint k = 0; (any & frame.cut) && k < frame.count; k++)
+    frame.lower_ranked += (g_array_index (boxes, Box, self->keys[k].index).flags & frame.cut) != 0;
   frame.ranked = frame.unscored || frame.lower_ranked > 0
       || (rules->sources && rules->sources->has_priorities);
   if (frame.ranked)

@@ -8,8 +8,8 @@
  *
  * Drops the boxes that are of unwanted classes, too small or too large, of a wrong shape, outside
  * of a region of interest, or cut by the edge of a tile. Each box is judged by itself, so boxselect
- * is useful with any detector. In front of nmsfilter, a dropped box suppresses no other; behind it, a
- * dropped box may have suppressed others.
+ * is useful with any detector. In front of nmsfilter, a dropped box suppresses no other; behind it,
+ * a dropped box may have suppressed others.
  *
  * It reads the same metadata as nmsfilter, accepts any caps, and filters each buffer inside of
  * batches.
