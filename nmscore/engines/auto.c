@@ -25,13 +25,15 @@
 
 typedef struct estimate {
   double n;
-  double cap; /* at most n */
-  double all; /* boxes that would be kept without the total cap */
+  double cap;  /* total cap; at most n */
+  double most; /* boxes that the total cap and the caps of classes allow */
+  double all;  /* boxes that would be kept without caps */
   double kept;
-  double ranked; /* boxes that rank above the one that fills the cap; n: not filled */
+  double ranked; /* boxes that rank above the one that fills the caps; n: not filled */
   double same;   /* share of all boxes that have the class of a given box; 1: no classes */
   double first;  /* boxes in the first batch of engine sorted; n: it sorts all boxes at once */
   int classes, score_order, lanes; /* lanes: floats in a vector */
+  int entries;                     /* not 0: classes have options or caps */
   size_t samples;
   double neighbors[SAMPLE_MOST];
 } estimate;
@@ -86,10 +88,11 @@ share_of_clusters (const estimate *e, double part)
 static double
 estimate_same_class (const nms__frame *f)
 {
-  int32_t id[CLASS_SAMPLE];
+  uint32_t id[CLASS_SAMPLE];
   unsigned equal = 0;
   for (size_t k = 0; k < CLASS_SAMPLE; k++) {
-    id[k] = f->class_id[sample_position (f, k, f->count)];
+    const size_t pos = sample_position (f, k, f->count);
+    id[k] = f->class_id ? (uint32_t) f->class_id[pos] : f->class_entry[pos];
     for (size_t j = 0; j < k; j++)
       equal += id[j] == id[k];
   }
@@ -102,16 +105,30 @@ lesser (double a, double b)
   return a < b ? a : b;
 }
 
+/* Estimates how many boxes the caps of all classes allow, from the cap of each box of a sample. */
+static double
+estimate_class_caps (const nms__frame *f)
+{
+  double sum = 0.0;
+  for (size_t k = 0; k < CLASS_SAMPLE; k++) {
+    const size_t pos = sample_position (f, k, f->count);
+    sum += lesser ((double) f->classes.entry[f->class_entry[pos]].cap, (double) f->count);
+  }
+  return sum / CLASS_SAMPLE / estimate_same_class (f);
+}
+
 static estimate
 estimate_frame (const nms__frame *f)
 {
   estimate e = { .n = (double) f->count,
     .lanes = f->kernels->lanes,
     .classes = f->class_id != NULL,
+    .entries = f->class_entry != NULL,
     .score_order = nms__takes_score_order (f) };
 
   e.first = nms__sorts_in_batches (f) ? (double) nms__first_batch (f) : e.n;
   e.cap = lesser ((double) f->cap, e.n);
+  e.most = f->class_entry ? lesser (e.cap, estimate_class_caps (f)) : e.cap;
   e.same = f->class_id ? estimate_same_class (f) : 1.0;
   e.samples = f->count < LARGE ? SAMPLE_MOST / 2 : SAMPLE_MOST;
   const size_t stride = f->count / e.samples;
@@ -119,9 +136,9 @@ estimate_frame (const nms__frame *f)
     e.neighbors[k] = estimate_neighbors (f, k * stride + sample_position (f, k, stride));
   e.all = e.n * share_of_clusters (&e, 1.0);
   e.all *= sqrt (sqrt (sqrt (e.n / e.all))); /* because not all boxes lie in clusters */
-  e.kept = lesser (e.all, e.cap);
-  e.ranked = e.cap;
-  while (e.ranked < e.n && e.ranked * share_of_clusters (&e, e.ranked / e.n) < e.cap)
+  e.kept = lesser (e.all, e.most);
+  e.ranked = e.most;
+  while (e.ranked < e.n && e.ranked * share_of_clusters (&e, e.ranked / e.n) < e.most)
     e.ranked = lesser (1.5 * e.ranked, e.n);
   return e;
 }
@@ -138,7 +155,7 @@ share_undecided (const estimate *e)
 static double
 time_sequential (const estimate *e)
 {
-  return 400.0 + 3.0 * e->n + 12.0 * e->kept
+  return 400.0 + (e->entries ? 6.5 : 3.0) * e->n + 12.0 * e->kept
       + 2.0 / e->lanes * e->n * e->kept * share_undecided (e);
 }
 
@@ -151,10 +168,11 @@ time_sorted (const estimate *e)
   const int in_batches = e->first < e->n;
   const double more = e->classes ? lesser (2.0 * e->ranked, e->n) : e->ranked;
   const double boxes = e->ranked <= e->first ? e->first : more;
+  const double tested = lesser (boxes, more);
   const double sort = boxes * e->same > NMS__SWEEP_MOST ? 32.0 : 20.0;
   if (e->classes)
-    return 400.0 + (in_batches ? 4.0 : 2.0) * e->n + sort * boxes
-        + 1.2 / e->lanes * boxes * lesser (e->all, boxes) * e->same;
+    return 400.0 + (in_batches ? 4.0 : 2.0) * e->n + 10.0 * boxes + (sort - 10.0) * tested
+        + 1.2 / e->lanes * tested * lesser (e->kept, boxes) * e->same;
   const double unfilled = in_batches ? 0.5 * lesser (e->cap / e->all, 1.0) : 0.0;
   return (boxes < e->n ? 0.0 : 3000.0) + 2.0 * e->n + 10.0 * boxes + 12.0 * (e->ranked - e->kept)
       + 1.0 / e->lanes * e->ranked * e->kept + unfilled * 24.0 * e->n;
@@ -178,8 +196,10 @@ time_by_class (const estimate *e)
   if (!e->classes || e->cap < e->n)
     return INFINITY;
   part.classes = 0;
-  part.n = part.cap = part.ranked = part.first = e->n * e->same;
-  part.all = part.kept = e->all * e->same;
+  part.n = part.cap = part.first = e->n * e->same;
+  part.ranked = e->ranked * e->same;
+  part.all = e->all * e->same;
+  part.kept = e->kept * e->same;
   return 1000.0 + 6.0 * e->n + 12.0 * e->kept
       + lesser (time_sequential (&part), time_spatial (&part)) / e->same;
 }
