@@ -384,11 +384,13 @@ record_buffer (GstBoxRecord *self, RecordStream *stream, const GstSegment *segme
     GstBuffer *buffer, BatchFrame *frame)
 {
   OutputResult result = OUTPUT_OK;
+  GstFlowReturn flow = GST_FLOW_OK;
   RecordOnError on_error;
-  gboolean emit;
+  gboolean emit, push;
 
   GST_OBJECT_LOCK (self);
   emit = self->settings.emit_signals;
+  push = self->boxes_pad != NULL;
   on_error = self->settings.on_error;
   GST_OBJECT_UNLOCK (self);
   record_stream_place (stream, segment, buffer, &self->frame);
@@ -405,8 +407,10 @@ record_buffer (GstBoxRecord *self, RecordStream *stream, const GstSegment *segme
   attach_line (self, buffer, frame);
   if (emit)
     emit_frame_boxes (self, frame ? frame->buffer : buffer);
-  return record_pad_push (&self->boxes_pad, GST_BASE_TRANSFORM (self), &self->frame,
-      frame ? *frame->batch : buffer, &self->settings.empty_lines);
+  if (push)
+    flow = record_pad_push (&self->boxes_pad, GST_BASE_TRANSFORM (self), &self->frame,
+        frame ? *frame->batch : buffer, &self->settings.empty_lines);
+  return flow;
 }
 
 static gpointer

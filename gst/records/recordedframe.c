@@ -20,20 +20,6 @@ recorded_frame_clear (RecordedFrame *frame)
   g_clear_pointer (&frame->boxes, g_array_unref);
 }
 
-void
-recorded_frame_reset (RecordedFrame *frame)
-{
-  frame->timestamp = RECORDED_FRAME_NO_TIME;
-  frame->index = 0;
-  frame->line = frame->offset = 0;
-  frame->width = frame->height = 0;
-  frame->dropped = 0;
-  frame->stream = -1;
-  frame->stream_id = NULL;
-  frame->outside_segment = FALSE;
-  g_array_set_size (frame->boxes, 0);
-}
-
 /* Sets the integers of one axis from its two doubles, in any order, clipped to 0..size. */
 static void
 derive_extent (gdouble a, gdouble b, gint size, gint64 *start, gint64 *length)

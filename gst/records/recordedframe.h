@@ -55,7 +55,19 @@ void recorded_frame_init (RecordedFrame *frame);
 void recorded_frame_clear (RecordedFrame *frame);
 
 /* Resets all fields but labels; the array keeps its memory. */
-void recorded_frame_reset (RecordedFrame *frame);
+static inline void
+recorded_frame_reset (RecordedFrame *frame)
+{
+  frame->timestamp = RECORDED_FRAME_NO_TIME;
+  frame->index = 0;
+  frame->line = frame->offset = 0;
+  frame->width = frame->height = 0;
+  frame->dropped = 0;
+  frame->stream = -1;
+  frame->stream_id = NULL;
+  frame->outside_segment = FALSE;
+  g_array_set_size (frame->boxes, 0);
+}
 
 /* Fits the boxes to a frame of width x height (0: unknown). Normalized coordinates
  * win over integers: integers that agree with them are kept, others are computed
