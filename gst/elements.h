@@ -5,6 +5,8 @@
 
 #include <gst/gst.h>
 
+#include "elementlist.h"
+
 G_BEGIN_DECLS
 
 #define ELEMENT_AUTHOR "The gst-nms authors"
@@ -20,13 +22,8 @@ element_class_describe (GstElementClass *klass, const gchar *name, const gchar *
   gst_element_class_add_static_metadata (klass, "example", example);
 }
 
-GST_ELEMENT_REGISTER_DECLARE (nmsfilter);
-GST_ELEMENT_REGISTER_DECLARE (boxselect);
-GST_ELEMENT_REGISTER_DECLARE (boxreplay);
-GST_ELEMENT_REGISTER_DECLARE (boxrecord);
-GST_ELEMENT_REGISTER_DECLARE (boxoverlay);
-GST_ELEMENT_REGISTER_DECLARE (boxtransform);
-GST_ELEMENT_REGISTER_DECLARE (boxmerge);
-GST_ELEMENT_REGISTER_DECLARE (tiledetect);
+#define DECLARE_ELEMENT(name) GST_ELEMENT_REGISTER_DECLARE (name);
+FOR_EACH_ELEMENT (DECLARE_ELEMENT)
+#undef DECLARE_ELEMENT
 
 G_END_DECLS

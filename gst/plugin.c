@@ -9,18 +9,11 @@
 static gboolean
 plugin_init (GstPlugin *plugin)
 {
-  gboolean ok = GST_ELEMENT_REGISTER (nmsfilter, plugin);
-  ok &= GST_ELEMENT_REGISTER (boxselect, plugin);
-  ok &= GST_ELEMENT_REGISTER (boxtransform, plugin);
-  ok &= GST_ELEMENT_REGISTER (boxmerge, plugin);
-  ok &= GST_ELEMENT_REGISTER (tiledetect, plugin);
-#ifdef HAVE_RECORDS
-  ok &= GST_ELEMENT_REGISTER (boxreplay, plugin);
-  ok &= GST_ELEMENT_REGISTER (boxrecord, plugin);
-#endif
-#ifdef HAVE_OVERLAY
-  ok &= GST_ELEMENT_REGISTER (boxoverlay, plugin);
-#endif
+  gboolean ok = TRUE;
+
+#define REGISTER_ELEMENT(name) ok &= GST_ELEMENT_REGISTER (name, plugin);
+  FOR_EACH_ELEMENT (REGISTER_ELEMENT)
+#undef REGISTER_ELEMENT
   return ok;
 }
 

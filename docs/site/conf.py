@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Sphinx's settings. build.sh makes the folder of sources, with links to those of the repository.
+import glob
 import os
 import re
 import sys
@@ -39,6 +40,9 @@ autodoc_member_order = "bysource"
 # Sphinx, so that they read well everywhere.
 with open(os.path.join(os.path.dirname(__file__), "contents.md"), encoding="utf-8") as file:
     CONTENTS = file.read()
+ELEMENTS = sorted(os.path.basename(path)[3:-2]
+                  for path in glob.glob(os.environ["NMS_ROOT"] + "/gst/*/gst*.c"))
+CONTENTS = CONTENTS.replace("@ELEMENTS@", "\n".join(f"{e} <docs/{e}>" for e in ELEMENTS))
 
 
 def add_contents(app, name, source):

@@ -20,7 +20,9 @@ done >boxes.jsonl
 cp boxes.jsonl left.jsonl
 cp boxes.jsonl right.jsonl
 
-for element in nmsfilter boxreplay boxrecord boxoverlay boxtransform boxmerge tiledetect; do
+elements=$(nms_preloaded gst-inspect-1.0 nms 2>/dev/null | sed -n 's/^  \([a-z]*\): .*/\1/p')
+[ -n "$elements" ] || fail "gst-inspect-1.0 nms shows no elements"
+for element in $elements; do
   nms_preloaded gst-inspect-1.0 "$element" 2>/dev/null | sed -n 's/^  Example  *//p' >"$element.sh"
   [ -s "$element.sh" ] || fail "gst-inspect-1.0 $element shows no example"
 done

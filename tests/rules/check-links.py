@@ -3,7 +3,8 @@
 """check-links ROOT: every link of a Markdown file to a file of the project leads to one.
 
 A link with an anchor leads to a heading of that file. Every element has a page docs/ELEMENT.md.
-docs/README.md lists each page of docs/, and docs/site/contents.md these and those of the root.
+docs/README.md lists each page of docs/, and docs/site/contents.md these and those of the root, but
+for the pages of elements, which docs/site/conf.py adds.
 Links to other sites are checked by docs/site/build.sh.
 """
 import os
@@ -46,6 +47,7 @@ def page_problems(root, files):
     elements = [found for name in files if re.match(r"gst/.*/gst\w+\.c$", name)
                 for found in ELEMENT.findall(read(root, name))]
     for element in elements:
+        contents += "docs/%s\n" % element
         if "docs/%s.md" % element not in files:
             yield "docs/%s.md: missing, the page of an element" % element
     for name in files:
