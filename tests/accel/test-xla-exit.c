@@ -2,9 +2,9 @@
 /*
  * A process that ends while engine xla compiles waits for the compiler's thread before destructors
  * run that the plugin registered since it was loaded. The plugin of this test registers one when it
- * begins to compile, which aborts the process if it runs before the end. A process that would have to
- * wait for longer than 3 s ends with its status and output. The tests start this program again with
- * an argument.
+ * begins to compile, which aborts the process if it runs before the end. A process that would have
+ * to wait for longer than 3 s ends with its status and output. The tests start this program again
+ * with an argument.
  */
 #include "frames.h"
 

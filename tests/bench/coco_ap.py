@@ -122,7 +122,7 @@ def read_lines(path):
 
 
 def sweep(program, folder, setting, options):
-    """Runs nms-filter and returns the files of COCO results by value. sigma is a part of an option."""
+    """Runs nms-filter and returns the files of COCO results by value of the setting."""
     for old in folder.glob("kept-*"):
         old.unlink()
     write_lines(json.loads((folder / "detections.json").read_text()), folder / "found.jsonl")

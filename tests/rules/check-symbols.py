@@ -35,6 +35,8 @@ ACCEL = CORE | {
     # plugins, their one client a process, and the threads that call them
     "dlopen", "dlsym", "dlerror", "strchr", "strcspn", "strncmp", "pthread_detach",
     "pthread_cond_timedwait", "__cxa_atexit", "__cxa_thread_atexit_impl", "gettid",
+    # the end of a process in which they still run
+    "on_exit", "_exit", "ftrylockfile", "fflush", "stdout",
     # the files of plugins
     "close", "stat", "stat64", "access",
     # the program that opens a plugin first
