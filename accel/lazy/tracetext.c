@@ -44,8 +44,10 @@ value_of (const writer *w, int32_t i)
     snprintf (v.text, sizeof v.text, "%%v%d#%d", n->operand[0] - 1 - which, which);
   } else if (n->op == NMS__SORTED) {
     snprintf (v.text, sizeof v.text, "%%v%d#%d", n->operand[0], n->attr[0]);
+  } else if (n->op == NMS__SORT) {
+    snprintf (v.text, sizeof v.text, "%%v%d#%d", i, n->attr[0] + 1);
   } else {
-    snprintf (v.text, sizeof v.text, n->op == NMS__SORT ? "%%v%d#%d" : "%%v%d", i, n->attr[0] + 1);
+    snprintf (v.text, sizeof v.text, "%%v%d", i);
   }
   return v;
 }
