@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """test-nms-filter PROGRAM PRELOAD PAGE: the program nms-filter writes what boxreplay, nmsfilter and
 boxrecord write, with any number of threads."""
+import contextlib
 import csv
 import json
 import os
@@ -298,14 +299,20 @@ class Errors(Case):
         self.assertLess(written, 32 << 20)
 
     def test_progress_on_a_terminal(self):
-        main, terminal = os.openpty()
+        try:
+            main, terminal = os.openpty()
+        except OSError as error:
+            self.skipTest(f"no terminal can be opened: {error}")
         file = self.write("large.jsonl", "\n".join(self.lines * 200) + "\n")
-        done = subprocess.run([PROGRAM, file, self.path("out")], stderr=terminal, check=True)
+        subprocess.run([PROGRAM, file, self.path("out")], stderr=terminal, check=True)
         os.close(terminal)
-        text = os.read(main, 1 << 16).decode()
+        parts = []
+        with contextlib.suppress(OSError):  # EIO: all has been read
+            while not parts or parts[-1]:
+                parts.append(os.read(main, 1 << 16))
         os.close(main)
-        self.assertEqual(done.returncode, 0)
-        self.assertRegex(text, r"12000 frames, boxes: \d+ in, \d+ kept; [\d.]+ s, \d+ frames/s")
+        self.assertRegex(b"".join(parts).decode(),
+                         r"12000 frames, boxes: \d+ in, \d+ kept; [\d.,]+ s, \d+ frames/s")
 
     def test_options(self):
         self.refused(2, '--iou-threshold cannot be "1.5"', self.input, "--iou-threshold=1.5")
