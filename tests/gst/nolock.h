@@ -3,6 +3,8 @@
  * which ThreadSanitizer has to find the missing locks. */
 #pragma once
 
+#define _GNU_SOURCE /* as sources define that are included later */
+
 #include <gst/gst.h>
 
 #undef GST_OBJECT_LOCK
