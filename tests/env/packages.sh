@@ -66,7 +66,7 @@ make_old_packages ()
   for package in "$work"/*.deb; do
     rm -rf "$work/unpacked"
     dpkg-deb -R "$package" "$work/unpacked" &&
-      sed -i "s/^Version: .*/Version: 0~old/; s/(= $version)/(= 0~old)/" \
+      sed -i "s/^Version: .*/Version: 0~old/; s/(\(>\?=\) $version)/(\1 0~old)/g" \
         "$work/unpacked/DEBIAN/control" &&
       dpkg-deb --root-owner-group -Znone -b "$work/unpacked" "$work/old" >/dev/null || return 1
   done
