@@ -79,7 +79,7 @@ typedef struct nms__info {
   int operands;           /* their number if it works element by element, else 0 */
   int types;              /* of the operands, bits 1 << nms_lazy_type */
   int32_t result;         /* type of the result; 0: the type of the operands */
-  nms__compute *compute[2]; /* for floats, for words */
+  nms__compute *compute[2]; /* functions for floats and for words */
 } nms__info;
 
 extern const nms__info nms__infos[];
@@ -91,7 +91,7 @@ typedef struct nms__trace {
   uint64_t hash;
   const nms_lazy_buffer *in;
   nms_lazy_buffer *out;
-  const char *kernel; /* of the context */
+  const char *kernel; /* nms_lazy.kernel of the context */
 } nms__trace;
 
 /* Bytes of an error text, which is cut if it is longer. */

@@ -84,7 +84,7 @@ nms__process_wait (unsigned milliseconds)
 }
 
 /* Waits for the threads. If they need too long, ends the process before destructors run that free
- * what they use. Streams besides stdout are not flushed, because a thread may hold their locks. */
+ * what they use. Flushes stdout only, because a thread may hold the lock of another stream. */
 static void
 wait_or_end (int status, void *unused)
 {
@@ -102,7 +102,8 @@ nms__process_wait_at_exit (void)
   on_exit (wait_or_end, NULL);
 }
 
-/* exit () runs what is registered meanwhile before everything that was registered earlier. */
+/* Runs at the start of exit (), which then calls the function registered here before all that were
+ * registered earlier. */
 static void
 main_ends (void *unused)
 {

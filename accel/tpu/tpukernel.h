@@ -18,7 +18,7 @@ typedef struct nms__tpu_layout {
   int positions; /* boxes with padding */
   int rows;      /* positions / 128 */
   int chunk;     /* rows that a step handles at once */
-  int fields;    /* of a box in the first input */
+  int fields;    /* number of fields of a box in the first input */
   int block;     /* rows of 128 boxes with all fields, a multiple of 8 */
   int ranks;     /* 1: the kernel ranks the boxes, 0: XLA sorts them */
   int steps;     /* of the grid */

@@ -215,7 +215,7 @@ block_filter_run (BlockFilter *self, Block *block)
   GError *error = NULL;
 
   recorded_frame_reset (&self->frame);
-  self->frame.index = block->frames_before - 1; /* of the frame before */
+  self->frame.index = block->frames_before - 1; /* the index of the frame before */
   self->open = FALSE;
   while (line < end) {
     gchar *newline = memchr (line, '\n', end - line);

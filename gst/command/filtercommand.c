@@ -20,9 +20,9 @@ static const gchar summary[] =
 /* The values that a property takes in one run after the other. */
 typedef struct
 {
-  gchar *name; /* of the property; NULL: no sweep */
+  gchar *name; /* the property's name; NULL without a sweep */
   gdouble first, step;
-  guint count; /* of values */
+  guint value_count;
 } Sweep;
 
 typedef struct
@@ -74,7 +74,7 @@ parse_sweep (const gchar *text, Sweep *sweep, GError **error)
   sweep->name = g_strndup (text, (gsize) (equals - text));
   sweep->first = numbers[0];
   sweep->step = numbers[2];
-  sweep->count = (guint) count;
+  sweep->value_count = (guint) count;
   return TRUE;
 }
 
@@ -134,7 +134,7 @@ check_sweep (Command *c, GError **error)
     return FALSE;
   }
   good = parse_sweep (c->sweep_text, &c->sweep, error);
-  for (guint i = 0; good && i < c->sweep.count; i++) {
+  for (guint i = 0; good && i < c->sweep.value_count; i++) {
     gchar *value = set_value (c, i, error);
 
     good = value != NULL;
@@ -212,7 +212,7 @@ filter_sweep (Command *c, GError **error)
 {
   gboolean good = TRUE;
 
-  for (guint i = 0; good && i < c->sweep.count; i++) {
+  for (guint i = 0; good && i < c->sweep.value_count; i++) {
     gchar *value = set_value (c, i, error);
     gchar *location = value ? sweep_location (c->files[1], value) : NULL;
 

@@ -36,14 +36,14 @@ typedef struct
   /* reading */
   GString *rest; /* read, but not in a block yet */
   gboolean ended;
-  guint64 size;          /* of the input, in bytes; 0: unknown */
+  guint64 size;          /* size of the input in bytes; 0 if unknown */
   guint64 offset, lines; /* before `rest` */
   guint64 frame;         /* MOT text: number of the last frame before `rest`, from 1; 0: none */
 
   /* filtering */
   GThreadPool *pool;
   GAsyncQueue *filters; /* BlockFilters that no thread uses */
-  GQueue tasks;         /* in the order of the input */
+  GQueue tasks;         /* tasks in the order of their blocks in the input */
   GMutex lock;
   GCond done;
 

@@ -30,7 +30,7 @@ enum
 typedef struct
 {
   FilterStats stats; /* since READY; under the object lock */
-  gpointer data;     /* of the element; used by the streaming thread only */
+  gpointer data;     /* the element's own; used by the streaming thread only */
   GDestroyNotify free_data;
 } Stream;
 
@@ -39,7 +39,7 @@ typedef struct
   gint action; /* atomic; a GstNmsAction */
 
   /* under the object lock */
-  FilterStats stats; /* of all streams */
+  FilterStats stats; /* totals of all streams */
   BatchMeta *batch;  /* the streams of batches */
 
   /* used by the streaming thread only */
