@@ -4,7 +4,8 @@
 
 Every model has an input of 320 x 240 and the same two boxes, in pixels of the input, with a
 score of 0.9 for class 1 and of 0.6 for class 0; a third box has a score of 0.1. In mean.onnx
-the scores are the mean of the first channel of the input instead.
+the scores are the mean of the first channel of the input instead. random-detr.onnx has random boxes
+and logits, which random-detr.npz has too.
 """
 import numpy
 import onnx
@@ -60,6 +61,21 @@ def main():
                         "num_detections": [3]}, shape=(1, 240, 320, 3), kind=TensorProto.UINT8)
     save("background", {"boxes": (CORNERS / SIZE)[None],
                         "scores": numpy.hstack((one / 10, SCORES))[None]})
+    many = numpy.zeros((300, 6), numpy.float32)
+    many[:3] = numpy.hstack((CORNERS, best[:, None], classes[:, None]))
+    save("end2end", {"output0": many[None]})
+    # DETR's softmax has a last class "no object", the others sigmoids of their own.
+    boxes = (centers / SIZE)[None]
+    rest = 1 - SCORES.sum(axis=1, keepdims=True)
+    with numpy.errstate(divide="ignore"):
+        logits = numpy.log(numpy.hstack((SCORES, rest)))
+        sigmoids = numpy.log(SCORES / (1 - SCORES))
+    save("detr", {"logits": logits.clip(-50)[None] + 3, "pred_boxes": boxes})
+    save("rf-detr", {"dets": boxes, "labels": sigmoids.clip(-50)[None]})
+    random = numpy.random.default_rng(4)
+    boxes, logits = random.random((1, 300, 4)), random.normal(0, 3, (1, 300, 80))
+    save("random-detr", {"pred_boxes": boxes, "logits": logits})
+    numpy.savez("random-detr.npz", boxes=numpy.float32(boxes[0]), logits=numpy.float32(logits[0]))
     save("classifier", {"output0": [[0.5, 0.5]]})
     save("grey", {"output0": many[None]}, shape=(1, 1, 240, 320))
 

@@ -30,7 +30,12 @@ printf '{"a": "human"}' >wrong.json
 says 'needs the property model=' score-threshold=0.5
 says "cannot load the model 'none.onnx'.*No such file" model=none.onnx
 says "cannot load the model 'labels.txt'" model=labels.txt
-says "head=v9 is none of auto, yolov5, yolov8, ssd" model=yolov8.onnx head=v9
+says "head=v9 is none of auto, yolov5, yolov8, end2end, ssd, detr" model=yolov8.onnx head=v9
+says "0 labels do not tell what its 2 logits are: set head=detr-sigmoid" model=rf-detr.onnx
+says "a DETR has two outputs" model=yolov8.onnx head=detr
+says "head end2end needs 6 columns" model=yolov5.onnx head=end2end
+says "mean=1,2 is neither a number nor three" model=mean.onnx mean=1,2
+says "divisor=0 is not above 0" model=mean.onnx divisor=0
 says "inputs .*\[1, 1, 240, 320\].*not one input \(1, 3, height, width\)" model=grey.onnx
 says "no known head .*outputs are output0 \(1, 2\)" model=classifier.onnx
 says "head=ssd: .*'score'" model=yolov8.onnx head=ssd
@@ -69,7 +74,7 @@ END
 same="32,48,64,120 100,60,200,180"
 boxed="64,-24,128,120 200,0,400,240"
 stretched="64,48,128,120 200,60,400,180"
-for model in yolov5 yolov8 yolov8-half ssd tensorflow; do
+for model in yolov5 yolov8 yolov8-half end2end ssd tensorflow detr rf-detr; do
   play 640 240 black model=$model.onnx labels=labels.txt
   found vehicle,human $boxed
 done
@@ -107,6 +112,31 @@ confidence 1 red
 confidence 0 blue
 confidence 0.5 white mean=127.5
 confidence 0.5 white divisor=510
+confidence 0.25 white mean=127.5,0,0 divisor=510,1,1
+
+# Random logits, against the formulas: the best class of each query, softmax and sigmoid.
+for head in detr detr-sigmoid; do
+  play 320 240 black model=random-detr.onnx head=$head score-threshold=0.3
+  python3 - $head <<'END' || fail "$head decodes random logits otherwise"
+import json, math, sys
+import numpy
+data = numpy.load("random-detr.npz")
+wanted = []
+for (x, y, w, h), logits in zip(data["boxes"].tolist(), data["logits"].tolist()):
+    if sys.argv[1] == "detr":
+        scores = [math.exp(v) / sum(map(math.exp, logits)) for v in logits[:-1]]
+    else:
+        scores = [1 / (1 + math.exp(-v)) for v in logits]
+    if max(scores) >= 0.3:
+        wanted.append((scores.index(max(scores)), max(scores), x - w / 2, y - h / 2, x + w / 2,
+                       y + h / 2))
+found = [o["detection"] for o in json.load(open("out.jsonl"))["objects"]]
+got = [(d["label_id"], d["confidence"], *(d["bounding_box"][k] for k in
+                                          ("x_min", "y_min", "x_max", "y_max"))) for d in found]
+assert len(got) == len(wanted) > 30, (len(got), len(wanted))
+numpy.testing.assert_allclose(got, wanted, 1e-4, 1e-4)
+END
+done
 
 # A real model: the boxes of nudenet's own code, which fills the input differently.
 /usr/bin/python3 - <<'END'

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """onnxdetect: detectors in ONNX files, run by onnxruntime.
 
-Takes YOLOv5, v7, v8, v9 and 11 as Ultralytics exports them (without NMS in the model), and SSD
-with boxes, scores and classes. Reports all boxes above the threshold and suppresses none: that
-is nmsfilter's work. README.md of the folder above says how to install onnxruntime.
+Takes YOLOv5 to 11 and YOLO26 as Ultralytics exports them, with and without NMS in the model, DETR
+and its descendants, and SSD with boxes, scores and classes. Reports all boxes above the threshold
+and suppresses none: that is nmsfilter's work. README.md of the folder above says how to install
+onnxruntime.
 """
 import ast
 import json
@@ -61,8 +62,9 @@ class OnnxDetect(RegionDetector):
               "otherwise the numbers")
     head = GObject.Property(
         type=str, default="auto", nick="Head",
-        blurb="What the outputs are: yolov5 (also v7), yolov8 (also v9 and 11), ssd, or auto: by "
-              "their number and shapes")
+        blurb="What the outputs are: yolov5 (also v7), yolov8 (also v9 and 11), end2end (YOLOv10, "
+              "YOLO26 and YOLO with nms=True), ssd, detr, detr-sigmoid (RT-DETR, D-FINE, RF-DETR), "
+              "or auto: by their number and shapes")
     score_threshold = GObject.Property(
         type=float, minimum=0, maximum=1, default=0.25, nick="Score threshold",
         blurb="Reports boxes with at least this confidence")
@@ -75,11 +77,12 @@ class OnnxDetect(RegionDetector):
         blurb="Width and height in pixels for a model whose input has no fixed size; 0: imgsz of "
               "the model's metadata, otherwise 640")
     mean = GObject.Property(
-        type=float, minimum=-1000, maximum=1000, default=0, nick="Mean",
-        blurb="Inputs are (pixel - mean) / divisor; models with integer inputs get the pixels")
+        type=str, default="0", nick="Mean",
+        blurb="Inputs are (pixel - mean) / divisor; models with integer inputs get the pixels. One "
+              "number, or three for red, green and blue: 123.675,116.28,103.53")
     divisor = GObject.Property(
-        type=float, minimum=0.001, maximum=1000, default=255, nick="Divisor",
-        blurb="Inputs are (pixel - mean) / divisor; models with integer inputs get the pixels")
+        type=str, default="255", nick="Divisor",
+        blurb="One number above 0, or three: 58.395,57.12,57.375 (see mean)")
 
     def load(self):
         self.cv2, onnxruntime = imported()
@@ -93,9 +96,24 @@ class OnnxDetect(RegionDetector):
                 self.model, providers=onnxruntime.get_available_providers())
         except Exception as error:  # onnxruntime's exceptions have no common class
             raise DetectorError(f"cannot load the model '{self.model}': {error}") from error
+        self.subtracted, self.divided = self.channels("mean"), self.channels("divisor")
+        if (self.divided <= 0).any():
+            raise DetectorError(f"divisor={self.divisor} is not above 0")
         self.names = read_labels(self.labels) if self.labels else self.metadata("names", dict, {})
         self.inspect_input()
         self.chosen = None if self.head == "auto" else self.head
+
+    def channels(self, name):
+        """The numbers of a property for red, green and blue."""
+        import numpy
+        text = getattr(self, name)
+        try:
+            numbers = numpy.float32([float(part) for part in text.split(",")])
+        except ValueError:
+            numbers = numpy.float32([])
+        if len(numbers) not in (1, 3) or not numpy.isfinite(numbers).all():
+            raise DetectorError(f"{name}={text} is neither a number nor three")
+        return numbers
 
     def metadata(self, name, kind, default):
         """A value that Ultralytics writes into the file, as Python's text of it."""
@@ -156,8 +174,7 @@ class OnnxDetect(RegionDetector):
         canvas[offset[1]:offset[1] + inner[1], offset[0]:offset[0] + inner[0]] = \
             self.cv2.resize(picture, inner)
         if self.kind != "uint8":
-            canvas = ((canvas - numpy.float32(self.mean)) / numpy.float32(self.divisor)).astype(
-                self.kind)
+            canvas = ((canvas - self.subtracted) / self.divided).astype(self.kind)
         if self.planar:
             canvas = canvas.transpose(2, 0, 1)
         return numpy.ascontiguousarray(canvas[None]), scale, offset

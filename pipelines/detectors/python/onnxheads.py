@@ -7,7 +7,7 @@ arrays, because a frame has up to 25,200 candidates.
 """
 import numpy
 
-HEADS = ("auto", "yolov5", "yolov8", "ssd")
+HEADS = ("auto", "yolov5", "yolov8", "end2end", "ssd", "detr", "detr-sigmoid")
 
 
 class HeadError(Exception):
@@ -16,11 +16,19 @@ class HeadError(Exception):
 
 def choose(outputs, labels):
     """Names the head of the outputs, {name: array}; labels: number of labels, or 0."""
+    if is_detr(outputs):
+        count = queries(outputs)[1].shape[1]
+        if labels in (count, count - 1):
+            return "detr-sigmoid" if labels == count else "detr"
+        raise HeadError(f"{labels} labels do not tell what its {count} logits are: set "
+                        "head=detr-sigmoid, or head=detr if the last one means no object")
     if len(outputs) > 1:
         return "ssd"
     (array,) = outputs.values()
     if array.ndim == 3:
         rows, columns = array.shape[1:]
+        if columns == 6 and (array[0, :, 5] == array[0, :, 5].round()).all():
+            return "end2end"
         if labels and rows == labels + 4 or not labels and rows < columns:
             return "yolov8"
         if labels and columns == labels + 5 or not labels and columns < rows:
@@ -60,6 +68,54 @@ def yolov8(outputs, size):
     return from_centers(array, array[:, 4:])
 
 
+def end2end(outputs, size):
+    """(1, N, 6): left top right bottom, score, class. YOLOv10, YOLO26 and Ultralytics' nms=True,
+    which fill the output with rows of score 0."""
+    array = single(outputs)
+    if array.shape[1] != 6:
+        raise HeadError("head end2end needs 6 columns")
+    array = array[array[:, 4] > 0]
+    return array[:, :4], array[:, 4], array[:, 5].astype(int)
+
+
+def queries(outputs):
+    """The boxes (N, 4) and logits (N, classes) of a DETR."""
+    arrays = {name: array[0] for name, array in outputs.items()
+              if array.ndim == 3 and array.shape[0] == 1}
+    boxes = [name for name in arrays if "box" in name.lower() or "det" in name.lower()]
+    if len(outputs) != 2 or len(arrays) != 2 or len(boxes) != 1:
+        raise HeadError("a DETR has two outputs (1, queries, 4) and (1, queries, classes), and one "
+                        "with 'box' or 'det' in its name")
+    corners, logits = arrays.pop(boxes[0]), *arrays.values()
+    if corners.shape != (len(logits), 4):
+        raise HeadError("a DETR has as many boxes of 4 numbers as rows of logits")
+    return corners.astype(numpy.float32), logits.astype(numpy.float32)
+
+
+def is_detr(outputs):
+    try:
+        queries(outputs)
+    except HeadError:
+        return False
+    return named(outputs, "score", "conf") is None
+
+
+def detr(outputs, size):
+    """Boxes and logits of DETR and Deformable DETR: the softmax of all classes, the last of which
+    means no object. Boxes are center and size, normalised."""
+    boxes, logits = queries(outputs)
+    scores = numpy.exp(logits - logits.max(axis=1, keepdims=True))
+    scores /= scores.sum(axis=1, keepdims=True)
+    return from_centers(boxes * numpy.float32(size + size), scores[:, :-1])
+
+
+def detr_sigmoid(outputs, size):
+    """The same with the sigmoid of each class: RT-DETR, D-FINE, RF-DETR."""
+    boxes, logits = queries(outputs)
+    return from_centers(boxes * numpy.float32(size + size),
+                        1 / (1 + numpy.exp(-logits.clip(-80, 80))))
+
+
 def named(outputs, *words):
     """The first output whose name contains one of the words, without the dimension of batches."""
     for name, array in outputs.items():
@@ -92,4 +148,5 @@ def ssd(outputs, size):
 
 def decode(head, outputs, size):
     """Boxes of the outputs {name: array} of a model whose input has the size (width, height)."""
-    return {"yolov5": yolov5, "yolov8": yolov8, "ssd": ssd}[head](outputs, size)
+    return {"yolov5": yolov5, "yolov8": yolov8, "end2end": end2end, "ssd": ssd, "detr": detr,
+            "detr-sigmoid": detr_sigmoid}[head](outputs, size)
