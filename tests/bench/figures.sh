@@ -22,6 +22,7 @@ methods docs/speed.md
 versions docs/speed.md
 calls docs/methods.md docs/speed.md
 precision docs/methods.md
+end2end docs/detectors.md
 seeds docs/frameworks.md docs/seeds.md
 cycles docs/frameworks.md docs/seeds.md
 torch docs/frameworks.md
@@ -62,6 +63,7 @@ versions () { "$bench/versions.sh" --quick --rounds 15; }
 calls () { "$build/tests/bench/bench-methods" 100 1000 10000 random:10000; }
 
 precision () { "$environment/bin/python" "$bench/coco_ap.py" "$build/gst/command/nms-filter"; }
+end2end () { PYTHONPATH=$build/python python3 "$bench/end2end.py"; }
 seeds () { "$environment/bin/python" "$bench/jaxseeds.py"; }
 
 cycles ()

@@ -12,8 +12,10 @@ static const struct
   gfloat iou;
   gdouble score;
   guint most, candidates, neighbors;
+  gboolean agnostic;
 } rows[] = {
   { "deepstream", 0.3f, 0.2, 0, 0, 0 },
+  { "end2end", 0.8f, 0.1, 300, 0, 0, TRUE },
   { "opencv", 0.4f, 0.5, 0, 0, 0 },
   { "ssd", 0.45f, 0.01, 200, 0, 0 },
   { "torchvision", 0.5f, 0.05, 100, 0, 0 },
@@ -69,7 +71,7 @@ test_values (void)
     g_assert_cmpuint (candidates, ==, rows[i].candidates);
     g_assert_cmpuint (neighbors, ==, rows[i].neighbors);
     g_assert_cmpuint (per_class, ==, 0);
-    g_assert_false (agnostic);
+    g_assert_cmpint (agnostic, ==, rows[i].agnostic);
     g_assert_false (inclusive);
     g_assert_cmpint (missing, ==, 0);
     gst_object_unref (element);

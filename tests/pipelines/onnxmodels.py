@@ -4,7 +4,8 @@
 
 Every model has an input of 320 x 240 and the same two boxes, in pixels of the input, with a
 score of 0.9 for class 1 and of 0.6 for class 0; a third box has a score of 0.1. In mean.onnx
-the scores are the mean of the first channel of the input instead. random-detr.onnx has random boxes
+the scores are the mean of the first channel of the input instead. yolo26n.onnx finds the first box
+twice, the second time as class 0. random-detr.onnx has random boxes
 and logits, which random-detr.npz has too.
 """
 import numpy
@@ -64,6 +65,8 @@ def main():
     many = numpy.zeros((300, 6), numpy.float32)
     many[:3] = numpy.hstack((CORNERS, best[:, None], classes[:, None]))
     save("end2end", {"output0": many[None]})
+    many[3] = numpy.hstack((CORNERS[0] + 1, 0.5, 1 - classes[0]))
+    save("yolo26n", {"output0": many[None]})
     # DETR's softmax has a last class "no object", the others sigmoids of their own.
     boxes = (centers / SIZE)[None]
     rest = 1 - SCORES.sum(axis=1, keepdims=True)

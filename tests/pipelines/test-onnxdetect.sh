@@ -114,6 +114,15 @@ confidence 0.5 white mean=127.5
 confidence 0.5 white divisor=510
 confidence 0.25 white mean=127.5,0,0 divisor=510,1,1
 
+# The pipeline of docs/detectors.md: the second box on the first object is removed.
+VIDEO=$(nms_sample_video)
+sed -n '0,/^```sh$/d; /^```$/q; p' "$ROOT/docs/detectors.md" >page.sh
+sed -i 's/ ! decodebin ! / ! decodebin ! identity eos-after=3 ! /
+  s/ ! boxoverlay / ! boxrecord location=out.jsonl ! boxoverlay /; s/autovideosink/fakesink/' page.sh
+gst-launch-1.0 () { nms_launch -q "$@"; }
+. ./page.sh
+[ "$(wc -l <out.jsonl)" = 3 ] && [ "$(boxes out.jsonl)" = 9 ] || fail "the page's pipeline"
+
 # Random logits, against the formulas: the best class of each query, softmax and sigmoid.
 for head in detr detr-sigmoid; do
   play 320 240 black model=random-detr.onnx head=$head score-threshold=0.3
