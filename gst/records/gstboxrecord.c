@@ -88,7 +88,7 @@
 #include "recordoutput.h"
 #include "recordpad.h"
 #include "recordsettings.h"
-#include "streamtime.h"
+#include "streamposition.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_record_debug);
 #define GST_CAT_DEFAULT gst_box_record_debug
@@ -207,8 +207,8 @@ record_stream_place (RecordStream *self, const GstSegment *segment, GstBuffer *b
     RecordedFrame *frame)
 {
   recorded_frame_reset (frame);
-  frame->timestamp = stream_time_of (segment, buffer);
-  frame->outside_segment = stream_time_is_outside (segment, buffer);
+  frame->timestamp = stream_position_time (segment, buffer);
+  frame->outside_segment = stream_position_is_outside (segment, buffer);
   frame->stream = self->number;
   frame->stream_id = self->id;
   frame->width = self->width;

@@ -92,7 +92,6 @@
 #include "replaysettings.h"
 #include "replaytext.h"
 #include "streamposition.h"
-#include "streamtime.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_replay_debug);
 #define GST_CAT_DEFAULT gst_box_replay_debug
@@ -102,29 +101,10 @@ GST_DEBUG_CATEGORY_STATIC (gst_box_replay_debug);
 /* Changed by the streaming thread alone, under the object lock. */
 typedef struct
 {
-  guint64 frames, boxes; /* buffers passed, boxes attached */
-  RecordMatchCounts counts;
-  guint64 ignored;        /* boxes of MOT ground truth with flag 0 */
-  guint64 labels_refused; /* boxes whose label max-labels left out */
-
-  /* private */
-  gboolean warned_skipped, warned_labels, warned_waiting;
+  guint64 frames, boxes;    /* buffers passed, boxes attached */
+  guint64 labels_refused;   /* boxes whose label max-labels left out */
+  RecordMatchCounts counts; /* without its message */
 } ReplayStats;
-
-/* Where records are found: the recording at the location, the text of the pad boxes, or the
- * metadata of the buffer. Used by the streaming thread while the element is started. */
-typedef struct
-{
-  GstElement *element; /* posts the errors; its lock guards the settings; not owned */
-  const ReplaySettings *settings;
-  GstBoxReplayPad *pad; /* the pad boxes or NULL; not owned */
-  RecordMatch *match;   /* of the location or NULL; owned */
-  StreamPosition position;
-  RecordedFrame *frame; /* the record of the buffer, or NULL; not owned */
-
-  /* private */
-  ReplayText text;
-} ReplaySearch;
 
 struct _GstBoxReplay
 {
@@ -133,16 +113,22 @@ struct _GstBoxReplay
   /* under the object lock; fixed while `started`, unless replay_settings_may_change () */
   ReplaySettings settings;
   gboolean started;           /* under the object lock; from start () to the end of stop () */
-  GstBoxReplayPad *boxes_pad; /* fixed while `started`; NULL unless requested */
+  GstBoxReplayPad *boxes_pad; /* under the object lock; NULL unless requested */
 
-  /* set and cleared under the object lock; used by the streaming thread; NULL unless a
-   * location is replayed */
-  RecordReader *reader; /* owned by search.match */
+  /* Where records are found: set by start (), cleared by stop () under the object lock. Without
+   * both, the boxes are in the metadata of the buffers. */
+  RecordMatch *match;   /* of the location, or NULL */
+  LineReader *lines;    /* of `match`, or NULL */
+  GstBoxReplayPad *pad; /* the pad boxes, with a reference, or NULL */
 
   /* streaming thread */
-  ReplaySearch search; /* its frame is for transform_ip */
-  BoxAttach attach;    /* for transform_ip */
-  LabelTable labels;   /* new labels that this element has taken */
+  StreamPosition position;
+  RecordedFrame *frame; /* the record of the buffer, for transform_ip; NULL: none; not owned */
+  ReplayText text;      /* of the pad, or of the metadata */
+  BoxAttach attach;     /* for transform_ip */
+  LabelTable labels;    /* new labels that this element has taken */
+  RecordMatchCounts counts;
+  gboolean warned_skipped, warned_labels, warned_waiting;
 
   ReplayStats stats; /* changed by the streaming thread, under the object lock */
 };
@@ -157,479 +143,178 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
     GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
-/* ------------------------------------------------------ opening, and its messages */
-
-/* Checks that there is one recording: a location, line-meta or, with `has_pad`, the pad boxes.
- * Returns FALSE after an error message. */
-static gboolean
-replay_open_check (GstElement *element, const ReplaySettings *settings, gboolean has_pad)
+/* Returns the name of the recording for messages. */
+static const gchar *
+source_name (const GstBoxReplay *self)
 {
-  const gboolean has_location = settings->location && *settings->location;
-  const gint sources = has_location + has_pad + settings->line_meta;
-
-  if (sources > 1)
-    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS,
-        ("Cannot replay more than one of the location, "
-         "the pad boxes and line-meta"),
-        (NULL));
-  else if (sources == 0)
-    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS,
-        ("Cannot replay: set the property location or "
-         "line-meta, or link the pad boxes"),
-        (NULL));
-  return sources == 1;
-}
-
-/* Opens the location. Returns NULL after an error message. */
-static RecordReader *
-replay_open (GstElement *element, const ReplaySettings *settings)
-{
-  const gchar *location = settings->location;
-  GError *error = NULL;
-  RecordReader *reader;
-
-  reader = record_reader_new (location, settings->format, settings->max_line, &error);
-  if (reader && !record_reader_claim (reader, GST_OBJECT_NAME (element), &error))
-    g_clear_pointer (&reader, record_reader_free);
-  if (reader == NULL) {
-    if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-      GST_ELEMENT_ERROR (element, RESOURCE, NOT_FOUND,
-          ("Cannot open %s: %s", location, error->message), (NULL));
-    else
-      GST_ELEMENT_ERROR (element, RESOURCE, OPEN_READ,
-          ("Cannot open %s: %s", location, error->message), (NULL));
-    g_error_free (error);
-    return NULL;
-  }
-  if (settings->loop && settings->follow) {
-    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS,
-        ("Cannot both loop and follow %s: a recording "
-         "that is still being written has no end",
-            location),
-        (NULL));
-    record_reader_free (reader);
-    return NULL;
-  }
-  record_reader_set_follow (reader, settings->follow);
-  if (settings->loop && !record_reader_can_rewind (reader)) {
-    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS,
-        ("Cannot loop: %s cannot be read again from "
-         "its start",
-            location),
-        (NULL));
-    record_reader_free (reader);
-    return NULL;
-  }
-  return reader;
-}
-
-/* Posts the error of reading the recording `source`, and frees it. */
-static void
-replay_open_failed (GstElement *element, const gchar *source, GError *error)
-{
-  if (error->domain == RECORD_ERROR)
-    GST_ELEMENT_ERROR (element, STREAM, DECODE, ("%s:%s", source, error->message), (NULL));
-  else
-    GST_ELEMENT_ERROR (element, RESOURCE, READ, ("Cannot read %s: %s", source, error->message),
-        (NULL));
-  g_error_free (error);
-}
-
-/* Posts the error of a seek within the recording, and frees it. */
-static void
-replay_open_seek_failed (GstElement *element, const gchar *source, GError *error)
-{
-  if (error->domain == RECORD_ERROR) {
-    replay_open_failed (element, source, error);
-    return;
-  }
-  GST_ELEMENT_ERROR (element, RESOURCE, SEEK,
-      ("Cannot seek backward: %s cannot be read again "
-       "from its start: %s",
-          source, error->message),
-      (NULL));
-  g_error_free (error);
+  if (self->settings.line_meta)
+    return "metadata of buffers";
+  return self->pad ? "pad boxes" : self->settings.location;
 }
 
 /* ------------------------------------------------------------ finding the record */
 
-/* Returns whether boxes come as text, not from the location. */
-static gboolean
-takes_text (const ReplaySearch *self)
-{
-  return self->pad || self->settings->line_meta;
-}
-
-/* Returns the name of the recording for messages. */
-static const gchar *
-replay_search_source (const ReplaySearch *self)
-{
-  if (self->settings->line_meta)
-    return "metadata of buffers";
-  return self->pad ? "pad boxes" : self->settings->location;
-}
-
+/* Sets what the frame needs besides its position. Properties that may change are read once. */
 static void
-replay_search_init (ReplaySearch *self, GstElement *element, const ReplaySettings *settings)
-{
-  *self = (ReplaySearch) { .element = element, .settings = settings };
-  replay_text_init (&self->text);
-}
-
-static void
-replay_search_clear (ReplaySearch *self)
-{
-  replay_text_clear (&self->text);
-}
-
-/* Resets the counts, and begins with the pad (NULL: none). The caller sets `match`. `labels`
- * is not owned. */
-static void
-replay_search_start (ReplaySearch *self, GstBoxReplayPad *pad, LabelTable *labels)
-{
-  self->pad = pad;
-  self->frame = NULL;
-  stream_position_init (&self->position);
-  replay_text_start (&self->text, self->settings->on_error == REPLAY_ON_ERROR_SKIP,
-      self->settings->max_line, labels);
-  if (pad)
-    replay_pad_start (pad, &self->text);
-}
-
-/* Frees `match` and forgets the pad. */
-static void
-replay_search_stop (ReplaySearch *self)
-{
-  g_clear_pointer (&self->match, record_match_free);
-  self->pad = NULL;
-  self->frame = NULL;
-}
-
-/* Returns whether there is a recording, a pad or line-meta. */
-static gboolean
-replay_search_is_open (const ReplaySearch *self)
-{
-  return self->match || takes_text (self);
-}
-
-/* Posts an error of the recording, frees it and returns GST_FLOW_ERROR. */
-static GstFlowReturn
-source_failed (ReplaySearch *self, GError *error)
-{
-  replay_open_failed (self->element, replay_search_source (self), error);
-  return GST_FLOW_ERROR;
-}
-
-/* Posts and frees the error if the search failed. */
-static GstFlowReturn
-flow_of (ReplaySearch *self, RecordMatchResult result, GError *error)
-{
-  if (result == RECORD_MATCH_FAILED)
-    return source_failed (self, error);
-  return result == RECORD_MATCH_FLUSHING ? GST_FLOW_FLUSHING : GST_FLOW_OK;
-}
-
-/* Returns the largest distance, in ns, between a buffer and its record. */
-static guint64
-get_tolerance (ReplaySearch *self, const StreamPositionStep *step)
-{
-  guint64 tolerance;
-
-  GST_OBJECT_LOCK (self->element);
-  tolerance = self->settings->tolerance;
-  GST_OBJECT_UNLOCK (self->element);
-  return tolerance > 0 ? tolerance : stream_position_half_frame (step);
-}
-
-/* Returns the longest time, in ns, that the buffer waits for its record. */
-static GstClockTime
-get_patience (ReplaySearch *self)
+fill_search (GstBoxReplay *self, RecordSearch *search)
 {
   GstClockTime patience;
 
-  GST_OBJECT_LOCK (self->element);
-  patience = self->settings->boxes_timeout;
-  GST_OBJECT_UNLOCK (self->element);
-  return patience;
-}
-
-/* Returns the time at which a wait of `patience` ns that begins now ends; 0: never. */
-static gint64
-deadline_of (GstClockTime patience)
-{
-  return GST_CLOCK_TIME_IS_VALID (patience)
+  GST_OBJECT_LOCK (self);
+  search->tolerance = self->settings.tolerance;
+  search->hold = self->settings.hold;
+  patience = self->settings.boxes_timeout;
+  GST_OBJECT_UNLOCK (self);
+  if (search->tolerance == 0)
+    search->tolerance = stream_position_half_frame (&search->step);
+  search->deadline = GST_CLOCK_TIME_IS_VALID (patience)
       ? g_get_monotonic_time () + (gint64) (patience / GST_USECOND)
       : 0;
+  search->width = self->position.width;
+  search->height = self->position.height;
 }
 
-/* Follows a jump of the stream in the recording. */
-static GstFlowReturn
-follow_jump (ReplaySearch *self, const GstSegment *segment, const StreamPositionStep *step)
-{
-  RecordMatchResult result;
-  GError *error = NULL;
-
-  if (step->index_unknown) {
-    GST_ELEMENT_ERROR (self->element, STREAM, FAILED,
-        ("Cannot compute the index of the frame "
-         "after a seek: match=index needs a frame rate in the caps or durations"),
-        (NULL));
-    return GST_FLOW_ERROR;
-  }
-  GST_LOG_OBJECT (self->element, "jump to %" GST_TIME_FORMAT, GST_TIME_ARGS (step->time));
-  result = record_match_jump (self->match, step->rewound, segment->rate < 0, &error);
-  if (result != RECORD_MATCH_FAILED)
-    return flow_of (self, result, NULL);
-  replay_open_seek_failed (self->element, self->settings->location, error);
-  return GST_FLOW_ERROR;
-}
-
-/* Sets self->frame to the record of the buffer, or to NULL if it has none. A buffer that
- * is outside of its segment has none and does not move the search, because sinks drop it. */
-static GstFlowReturn
-find_record (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer)
-{
-  RecordMatchBy by;
-  StreamPositionStep step;
-  GstFlowReturn flow;
-  GError *error = NULL;
-  RecordMatchResult result;
-
-  if (stream_time_is_outside (segment, buffer))
-    return GST_FLOW_OK;
-  record_match_set_deadline (self->match, deadline_of (get_patience (self)));
-  result = record_match_by (self->match, &by, &error);
-  if (result == RECORD_MATCH_FOUND) {
-    step = stream_position_step (&self->position, segment, buffer, by == RECORD_MATCH_INDEX);
-    if (step.jumped && (flow = follow_jump (self, segment, &step)) != GST_FLOW_OK)
-      return flow;
-    if (by == RECORD_MATCH_AUTO) {
-      result = RECORD_MATCH_NONE;
-    } else if (by == RECORD_MATCH_INDEX) {
-      result = record_match_at_index (self->match, self->position.index, &self->frame, &error);
-    } else if (GST_CLOCK_TIME_IS_VALID (step.time)) {
-      RecordSearch search = {
-        .time = step.time,
-        .tolerance = get_tolerance (self, &step),
-        .frame_duration = step.duration,
-      };
-
-      GST_OBJECT_LOCK (self->element);
-      search.hold = self->settings->hold;
-      GST_OBJECT_UNLOCK (self->element);
-      result = record_match_at_time (self->match, &search, &self->frame, &error);
-    } else {
-      result = record_match_take_next (self->match, &self->frame, &error);
-    }
-    if (result == RECORD_MATCH_FOUND || result == RECORD_MATCH_NONE)
-      self->position.index++;
-  }
-  return flow_of (self, result, error);
-}
-
-/* Does the same with the text of the pad boxes. */
-static GstFlowReturn
-find_text (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer)
-{
-  GstClockTime time = replay_pad_time (segment, buffer);
-  GError *error = NULL;
-  RecordMatchResult result;
-  StreamPositionStep step;
-
-  if (!GST_CLOCK_TIME_IS_VALID (time))
-    return GST_FLOW_OK;
-  step = stream_position_step (&self->position, segment, buffer, FALSE);
-  result = replay_pad_find (self->pad, time, get_tolerance (self, &step),
-      deadline_of (get_patience (self)), &self->frame, &error);
-  return flow_of (self, result, error);
-}
-
-/* Does the same with the text in the metadata of the buffer. */
-static GstFlowReturn
-take_line (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer)
+/* Parses the line in the metadata of the buffer. */
+static RecordMatchResult
+parse_line (GstBoxReplay *self, const RecordSearch *search, GstClockTime time, GstBuffer *buffer,
+    GError **error)
 {
   const gchar *line = line_meta_get (buffer);
-  RecordMatchResult result = RECORD_MATCH_NONE;
-  GError *error = NULL;
+  const GstMapInfo text = { .data = (guint8 *) line, .size = line ? strlen (line) : 0 };
 
-  stream_position_step (&self->position, segment, buffer, FALSE);
-  if (line)
-    result = replay_text_parse (&self->text, line, strlen (line), replay_pad_time (segment, buffer),
-        &self->frame, &error);
-  return flow_of (self, result, error);
-}
-
-/* Fits the boxes of the record to the frame size of the caps. */
-static GstFlowReturn
-fit_record (ReplaySearch *self)
-{
-  GError *error = NULL;
-  guint64 line;
-
-  if (self->frame == NULL
-      || recorded_frame_fit (self->frame, self->position.width, self->position.height, &error))
-    return GST_FLOW_OK;
-  line = takes_text (self) ? 0 : record_match_line (self->match);
-  self->frame = NULL;
-  if (takes_text (self))
-    replay_text_prefix_error (&self->text, &error);
-  else
-    g_prefix_error (&error, "%" G_GUINT64_FORMAT ": ", line);
-  if (self->settings->on_error == REPLAY_ON_ERROR_FAIL)
-    return source_failed (self, error);
-  if (takes_text (self))
-    replay_text_skip_found (&self->text, error->message);
-  else
-    record_match_skip_found (self->match, error->message);
-  g_error_free (error);
-  return GST_FLOW_OK;
+  return replay_text_parse (&self->text, search, time, &text, &self->frame, error);
 }
 
 /* Sets `frame` to the record of the buffer, whose boxes fit the frame size of the caps, or to
- * NULL if it has none. Returns GST_FLOW_ERROR after an error message, GST_FLOW_FLUSHING if a
- * flush interrupted waiting, else GST_FLOW_OK. */
+ * NULL if it has none. A buffer that is outside of its segment has none and does not move the
+ * search, because sinks drop it. Returns GST_FLOW_ERROR after an error message, GST_FLOW_FLUSHING
+ * if a flush interrupted waiting, else GST_FLOW_OK. */
 static GstFlowReturn
-replay_search_find (ReplaySearch *self, const GstSegment *segment, GstBuffer *buffer)
+find_record (GstBoxReplay *self, const GstSegment *segment, GstBuffer *buffer)
 {
-  GstFlowReturn flow;
+  const GstClockTime time = replay_pad_time (segment, buffer);
+  RecordMatchResult result = RECORD_MATCH_NONE;
+  GError *error = NULL;
+  RecordSearch search;
 
   self->frame = NULL;
-  if (self->settings->line_meta)
-    flow = take_line (self, segment, buffer);
-  else if (self->pad)
-    flow = find_text (self, segment, buffer);
+  if (stream_position_is_outside (segment, buffer))
+    return GST_FLOW_OK;
+  search.step = stream_position_step (&self->position, segment, buffer);
+  fill_search (self, &search);
+  if (search.step.jumped)
+    GST_LOG_OBJECT (self, "jump to %" GST_TIME_FORMAT, GST_TIME_ARGS (search.step.time));
+  if (self->match)
+    result = record_match_find (self->match, &search, &self->frame, &error);
+  else if (self->pad == NULL)
+    result = parse_line (self, &search, time, buffer, &error);
+  else if (GST_CLOCK_TIME_IS_VALID (time))
+    result = replay_pad_find (self->pad, time, &search, &self->frame, &error);
+  if (result != RECORD_MATCH_FAILED)
+    return result == RECORD_MATCH_FLUSHING ? GST_FLOW_FLUSHING : GST_FLOW_OK;
+  if (error->domain == RECORD_ERROR)
+    GST_ELEMENT_ERROR (self, STREAM, DECODE, ("%s:%s", source_name (self), error->message), (NULL));
   else
-    flow = find_record (self, segment, buffer);
-  return flow == GST_FLOW_OK ? fit_record (self) : flow;
-}
-
-/* Counts the remaining records as unmatched, at EOS of the video. */
-static void
-replay_search_finish (ReplaySearch *self)
-{
-  if (self->pad)
-    replay_pad_finish (self->pad);
-  else if (self->match)
-    record_match_finish (self->match);
-}
-
-static const RecordMatchCounts *
-replay_search_counts (ReplaySearch *self)
-{
-  return takes_text (self) ? &self->text.counts : record_match_counts (self->match);
-}
-
-/* Returns the message about the first line that was skipped, or NULL. */
-static const gchar *
-replay_search_first_skipped (ReplaySearch *self)
-{
-  return takes_text (self) ? self->text.first_skipped : record_match_first_skipped (self->match);
+    GST_ELEMENT_ERROR (self, RESOURCE, READ,
+        ("Cannot read %s: %s", source_name (self), error->message), (NULL));
+  g_error_free (error);
+  return GST_FLOW_ERROR;
 }
 
 /* ---------------------------------------------------------------- statistics */
 
 /* Returns the property `stats`. */
 static GParamSpec *
-replay_stats_spec (void)
+stats_spec (void)
 {
   return g_param_spec_boxed ("stats", "Statistics",
       "Totals since READY, all guint64: frames (buffers passed), matched (buffers that got a "
-      "record of their own), held (buffers that got an earlier record), unmatched (records not "
-      "used), superseded (records whose time a later line has too), boxes (attached), skipped "
-      "(malformed lines), ignored (MOT ground truth with flag 0), labels-refused (boxes whose "
-      "label max-labels left out). Posted as element message \"boxreplay\" at the end of the "
-      "stream",
+      "record of their own), held (buffers that got an earlier record), unmatched (records read "
+      "that no buffer has got), superseded (records whose time a later line has too), boxes "
+      "(attached), skipped (malformed lines), ignored (MOT ground truth with flag 0), "
+      "labels-refused (boxes whose label max-labels left out). Posted as element message "
+      "\"boxreplay\" at the end of the stream",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 }
 
 /* Returns the statistics as a structure "boxreplay", to be freed. */
 static GstStructure *
-replay_stats_structure (const ReplayStats *self)
+stats_structure (const ReplayStats *self)
 {
+  const RecordMatchCounts *counts = &self->counts;
+
   return gst_structure_new ("boxreplay", "frames", G_TYPE_UINT64, self->frames, "matched",
-      G_TYPE_UINT64, self->counts.matched, "held", G_TYPE_UINT64, self->counts.held, "unmatched",
-      G_TYPE_UINT64, self->counts.unmatched, "superseded", G_TYPE_UINT64, self->counts.superseded,
-      "boxes", G_TYPE_UINT64, self->boxes, "skipped", G_TYPE_UINT64, self->counts.skipped,
-      "ignored", G_TYPE_UINT64, self->ignored, "labels-refused", G_TYPE_UINT64,
-      self->labels_refused, NULL);
+      G_TYPE_UINT64, counts->matched, "held", G_TYPE_UINT64, counts->held, "unmatched",
+      G_TYPE_UINT64, counts->unmatched, "superseded", G_TYPE_UINT64, counts->superseded, "boxes",
+      G_TYPE_UINT64, self->boxes, "skipped", G_TYPE_UINT64, counts->skipped, "ignored",
+      G_TYPE_UINT64, counts->ignored, "labels-refused", G_TYPE_UINT64, self->labels_refused, NULL);
 }
 
 /* Warns once of skipped lines, with the message about the first one, and once of refused
- * labels. `source` names the recording. */
+ * labels. */
 static void
-replay_stats_warn (ReplayStats *self, GstElement *element, const gchar *source,
-    const gchar *first_skipped, guint max_labels)
+warn_of_losses (GstBoxReplay *self)
 {
+  const gchar *source = source_name (self);
+
   if (self->counts.skipped > 0 && !self->warned_skipped) {
     self->warned_skipped = TRUE;
-    GST_ELEMENT_WARNING (element, STREAM, DECODE,
-        ("%s:%s (line skipped; later ones are only "
-         "counted)",
-            source, first_skipped),
+    GST_ELEMENT_WARNING (self, STREAM, DECODE,
+        ("%s:%s (line skipped; later ones are only counted)", source, self->counts.first_skipped),
         (NULL));
   }
-  if (self->labels_refused > 0 && !self->warned_labels) {
+  if (self->labels.refused > 0 && !self->warned_labels) {
     self->warned_labels = TRUE;
-    GST_ELEMENT_WARNING (element, STREAM, DECODE,
-        ("A box of %s is attached without its label, "
-         "because max-labels (%u) is reached or the label is too long; later ones are only "
-         "counted.",
-            source, max_labels),
+    GST_ELEMENT_WARNING (self, STREAM, DECODE,
+        ("A box of %s is attached without its label, because max-labels (%u) is reached or the "
+         "label is too long; later ones are only counted.",
+            source, self->labels.max),
         (NULL));
   }
-}
-
-/* Warns, at the end of a stream, if no record matched. */
-static void
-replay_stats_warn_unmatched (const ReplayStats *self, GstElement *element, const gchar *source)
-{
-  if (self->counts.matched + self->counts.held == 0 && self->counts.unmatched > 0
-      && self->frames > 0)
-    GST_ELEMENT_WARNING (element, STREAM, FAILED,
-        ("None of the %" G_GUINT64_FORMAT " records of "
-         "%s matches any of the %" G_GUINT64_FORMAT " frames",
-            self->counts.unmatched, source, self->frames),
-        ("Is it a recording of another video, or are its times "
-         "shifted? match=index ignores the times, tolerance widens the search."));
 }
 
 /* Warns once that the stream has waited for a line of the recording for 1 s. */
 static void
-replay_stats_warn_waiting (ReplayStats *self, GstElement *element, const gchar *source)
+warn_waiting (gpointer element)
 {
-  if (self->warned_waiting)
-    return;
+  GstBoxReplay *self = element;
+
+  if (!self->warned_waiting)
+    GST_ELEMENT_WARNING (self, RESOURCE, READ,
+        ("%s has had no line for 1 s, so the stream waits for it", source_name (self)), (NULL));
   self->warned_waiting = TRUE;
-  GST_ELEMENT_WARNING (element, RESOURCE, READ,
-      ("%s has had no line for 1 s, so the stream waits "
-       "for it",
-          source),
-      (NULL));
 }
 
 static void
 update_counts (GstBoxReplay *self)
 {
   GST_OBJECT_LOCK (self);
-  self->stats.counts = *replay_search_counts (&self->search);
-  if (self->reader)
-    self->stats.ignored = record_match_ignored (self->search.match);
+  self->stats.counts = self->counts;
   self->stats.labels_refused = self->labels.refused;
   GST_OBJECT_UNLOCK (self);
-  replay_stats_warn (&self->stats, GST_ELEMENT (self), replay_search_source (&self->search),
-      replay_search_first_skipped (&self->search), self->labels.max);
+  warn_of_losses (self);
 }
 
 /* Posts the statistics of the stream, and warns if no record matched. */
 static void
 report (GstBoxReplay *self)
 {
-  replay_search_finish (&self->search);
+  const RecordMatchCounts *counts = &self->counts;
+
+  if (self->pad)
+    replay_pad_set_finished (self->pad, TRUE);
+  else if (self->match)
+    record_match_finish (self->match);
   update_counts (self);
   gst_element_post_message (GST_ELEMENT (self),
-      gst_message_new_element (GST_OBJECT (self), replay_stats_structure (&self->stats)));
-  replay_stats_warn_unmatched (&self->stats, GST_ELEMENT (self),
-      replay_search_source (&self->search));
+      gst_message_new_element (GST_OBJECT (self), stats_structure (&self->stats)));
+  if (counts->matched + counts->held == 0 && counts->unmatched > 0 && self->stats.frames > 0)
+    GST_ELEMENT_WARNING (self, STREAM, FAILED,
+        ("None of the %" G_GUINT64_FORMAT " records of %s matches any of the %" G_GUINT64_FORMAT
+         " frames",
+            counts->unmatched, source_name (self), self->stats.frames),
+        ("Is it a recording of another video, or are its times "
+         "shifted? match=index ignores the times, tolerance widens the search."));
   /* gst-launch-1.0 -v shows it */
   g_object_notify (G_OBJECT (self), "stats");
 }
@@ -648,8 +333,7 @@ static GstFlowReturn
 gst_box_replay_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *input, GstBuffer **output)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
-  GstFlowReturn flow = replay_search_find (&self->search, &trans->segment, input);
-  const RecordedFrame *frame = self->search.frame;
+  GstFlowReturn flow = find_record (self, &trans->segment, input);
 
   update_counts (self);
   if (flow != GST_FLOW_OK)
@@ -659,11 +343,11 @@ gst_box_replay_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *input,
   self->attach.replace = self->settings.existing == REPLAY_EXISTING_REPLACE;
   self->attach.kind = self->settings.meta;
   self->stats.frames++;
-  self->stats.boxes += frame ? frame->boxes->len : 0;
+  self->stats.boxes += self->frame ? self->frame->boxes->len : 0;
   GST_OBJECT_UNLOCK (self);
 
   if (gst_buffer_is_writable (input)
-      || (!box_attach_changes (&self->attach, frame, input) && !has_line (self, input)))
+      || (!box_attach_changes (&self->attach, self->frame, input) && !has_line (self, input)))
     *output = input;
   else
     *output = gst_buffer_copy (input);
@@ -674,12 +358,11 @@ static GstFlowReturn
 gst_box_replay_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (trans);
-  const StreamPosition *position = &self->search.position;
-  RecordedFrame *frame = g_steal_pointer (&self->search.frame);
+  RecordedFrame *frame = g_steal_pointer (&self->frame);
 
   if (frame)
     GST_LOG_OBJECT (self, "%u boxes", frame->boxes->len);
-  box_attach_run (&self->attach, frame, buffer, position->width, position->height);
+  box_attach_run (&self->attach, frame, buffer, self->position.width, self->position.height);
   if (has_line (self, buffer))
     line_meta_remove (buffer);
   return GST_FLOW_OK;
@@ -688,7 +371,7 @@ gst_box_replay_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 static gboolean
 gst_box_replay_set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 {
-  stream_position_set_caps (&GST_BOX_REPLAY (trans)->search.position, incaps);
+  stream_position_set_caps (&GST_BOX_REPLAY (trans)->position, incaps);
   return TRUE;
 }
 
@@ -697,11 +380,11 @@ static void
 set_flushing (GstBoxReplay *self, gboolean flushing)
 {
   GST_OBJECT_LOCK (self);
-  if (self->reader)
-    record_reader_set_flushing (self->reader, flushing);
+  if (self->lines)
+    line_reader_set_flushing (self->lines, flushing);
+  if (self->pad)
+    replay_pad_set_flushing (self->pad, flushing);
   GST_OBJECT_UNLOCK (self);
-  if (self->boxes_pad)
-    replay_pad_set_flushing (self->boxes_pad, flushing);
 }
 
 static gboolean
@@ -714,67 +397,111 @@ gst_box_replay_sink_event (GstBaseTransform *trans, GstEvent *event)
     case GST_EVENT_FLUSH_STOP:
       set_flushing (self, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
       break;
+    case GST_EVENT_SEGMENT:
+      if (self->pad)
+        replay_pad_set_finished (self->pad, FALSE);
+      break;
     case GST_EVENT_EOS:
-      if (replay_search_is_open (&self->search) && !stream_position_ended (&self->search.position))
+      if (!stream_position_ended (&self->position))
         report (self);
       break;
     default:
       break;
   }
-  stream_position_event (&self->search.position, event);
-  if (self->boxes_pad && GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
-    replay_pad_resume (self->boxes_pad);
+  stream_position_event (&self->position, event);
   return GST_BASE_TRANSFORM_CLASS (gst_box_replay_parent_class)->sink_event (trans, event);
 }
 
-static void
-warn_waiting (gpointer element)
-{
-  GstBoxReplay *self = element;
-
-  replay_stats_warn_waiting (&self->stats, GST_ELEMENT (self), self->settings.location);
-}
+/* ---------------------------------------------------------------- start, stop */
 
 /* Opens the recording at the location. Returns FALSE after an error message. */
 static gboolean
 open_location (GstBoxReplay *self)
 {
   const ReplaySettings *set = &self->settings;
-  RecordReader *reader = replay_open (GST_ELEMENT (self), set);
+  GError *error = NULL;
+  LineReader *lines = line_reader_new (set->location, set->max_line, GST_OBJECT_NAME (self),
+      &error);
+  RecordReader *reader;
 
-  if (reader == NULL)
+  if (lines == NULL) {
+    if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
+          ("Cannot open %s: %s", set->location, error->message), (NULL));
+    else
+      GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
+          ("Cannot open %s: %s", set->location, error->message), (NULL));
+    g_error_free (error);
     return FALSE;
-  record_reader_set_labels (reader, &self->labels);
-  record_reader_set_waiting (reader, warn_waiting, self);
-  self->search.match = record_match_new (reader, set->match_by,
-      set->on_error == REPLAY_ON_ERROR_SKIP, set->loop);
+  }
+  if (set->loop && (set->follow || line_reader_may_wait (lines))) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        (set->follow ? "Cannot both loop and follow %s: a recording that is still being written "
+                       "has no end"
+                     : "Cannot loop: %s cannot be read again from its start",
+            set->location),
+        (NULL));
+    line_reader_free (lines);
+    return FALSE;
+  }
+  line_reader_set_follow (lines, set->follow);
+  line_reader_set_waiting (lines, warn_waiting, self);
+  reader = record_reader_new (lines, set->format, set->max_line, &self->labels);
+  self->match = record_match_new (reader, set->match_by, set->on_error == REPLAY_ON_ERROR_SKIP,
+      set->loop, &self->counts);
   GST_OBJECT_LOCK (self);
-  self->reader = reader;
+  self->lines = lines;
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
 
-/* Opens the recording. Returns FALSE after an error message. */
+/* Opens the recording: a location, line-meta or the pad boxes. Returns FALSE after an error
+ * message. */
 static gboolean
 open_recording (GstBoxReplay *self)
 {
   const ReplaySettings *set = &self->settings;
+  const gboolean has_location = set->location && *set->location;
+  const gint sources = has_location + (self->pad != NULL) + set->line_meta;
 
-  if (!replay_open_check (GST_ELEMENT (self), set, self->boxes_pad != NULL))
+  if (sources > 1)
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("Cannot replay more than one of the location, the pad boxes and line-meta"), (NULL));
+  else if (sources == 0)
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("Cannot replay: set the property location or line-meta, or link the pad boxes"), (NULL));
+  if (sources != 1)
     return FALSE;
   self->labels.max = set->max_labels;
   self->labels.refused = 0;
-  replay_search_start (&self->search, self->boxes_pad, &self->labels);
-  return replay_search_is_open (&self->search) || open_location (self);
+  self->frame = NULL;
+  self->warned_skipped = self->warned_labels = self->warned_waiting = FALSE;
+  record_match_counts_reset (&self->counts);
+  stream_position_init (&self->position);
+  replay_text_start (&self->text, set->on_error == REPLAY_ON_ERROR_SKIP, set->max_line,
+      &self->labels);
+  if (self->pad)
+    replay_pad_start (self->pad, &self->text);
+  return !has_location || open_location (self);
 }
 
-/* Lets the properties change again. */
-static void
-set_stopped (GstBoxReplay *self)
+static gboolean
+gst_box_replay_stop (GstBaseTransform *trans)
 {
+  GstBoxReplay *self = GST_BOX_REPLAY (trans);
+  GstBoxReplayPad *pad;
+  RecordMatch *match;
+
   GST_OBJECT_LOCK (self);
+  self->lines = NULL;
+  match = g_steal_pointer (&self->match);
+  pad = g_steal_pointer (&self->pad);
   self->started = FALSE;
   GST_OBJECT_UNLOCK (self);
+  record_match_free (match);
+  g_clear_pointer (&pad, gst_object_unref);
+  self->frame = NULL;
+  return TRUE;
 }
 
 static gboolean
@@ -786,26 +513,9 @@ gst_box_replay_start (GstBaseTransform *trans)
   GST_OBJECT_LOCK (self);
   self->started = TRUE;
   self->stats = (ReplayStats) { 0 };
+  self->pad = self->boxes_pad ? gst_object_ref (self->boxes_pad) : NULL;
   GST_OBJECT_UNLOCK (self);
-  if (!open_recording (self)) {
-    set_stopped (self);
-    return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-gst_box_replay_stop (GstBaseTransform *trans)
-{
-  GstBoxReplay *self = GST_BOX_REPLAY (trans);
-
-  GST_OBJECT_LOCK (self);
-  self->reader = NULL;
-  GST_OBJECT_UNLOCK (self);
-  replay_search_stop (&self->search);
-  set_stopped (self);
-  replay_pad_stop (GST_ELEMENT (self), &self->boxes_pad);
-  return TRUE;
+  return open_recording (self) || (gst_box_replay_stop (trans), FALSE);
 }
 
 static GstStateChangeReturn
@@ -826,7 +536,7 @@ add_latency (GstBoxReplay *self, GstQuery *query)
 
   gst_query_parse_latency (query, &live, &least, &most);
   GST_OBJECT_LOCK (self);
-  if (live && (self->boxes_pad || (self->reader && record_reader_may_wait (self->reader))))
+  if (live && (self->pad || (self->lines && line_reader_may_wait (self->lines))))
     wait = self->settings.boxes_timeout;
   GST_OBJECT_UNLOCK (self);
   if (!GST_CLOCK_TIME_IS_VALID (wait))
@@ -862,7 +572,7 @@ gst_box_replay_release_pad (GstElement *element, GstPad *pad)
 {
   GstBoxReplay *self = GST_BOX_REPLAY (element);
 
-  replay_pad_release (element, pad, &self->boxes_pad, &self->started);
+  replay_pad_release (element, pad, &self->boxes_pad);
 }
 
 /* ---------------------------------------------------------------- properties */
@@ -892,7 +602,7 @@ gst_box_replay_get_property (GObject *object, guint id, GValue *value, GParamSpe
 
   GST_OBJECT_LOCK (self);
   if (id == PROP_STATS)
-    g_value_take_boxed (value, replay_stats_structure (&self->stats));
+    g_value_take_boxed (value, stats_structure (&self->stats));
   else
     replay_settings_get (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
@@ -905,7 +615,8 @@ gst_box_replay_finalize (GObject *object)
 
   replay_settings_clear (&self->settings);
   box_attach_clear (&self->attach);
-  replay_search_clear (&self->search);
+  replay_text_clear (&self->text);
+  record_match_counts_reset (&self->counts);
   g_clear_pointer (&self->boxes_pad, gst_object_unref);
   G_OBJECT_CLASS (gst_box_replay_parent_class)->finalize (object);
 }
@@ -922,7 +633,7 @@ gst_box_replay_class_init (GstBoxReplayClass *klass)
   G_OBJECT_CLASS (klass)->get_property = gst_box_replay_get_property;
   G_OBJECT_CLASS (klass)->finalize = gst_box_replay_finalize;
   replay_settings_install (G_OBJECT_CLASS (klass));
-  g_object_class_install_property (G_OBJECT_CLASS (klass), PROP_STATS, replay_stats_spec ());
+  g_object_class_install_property (G_OBJECT_CLASS (klass), PROP_STATS, stats_spec ());
 
   element_class_describe (element_class, "Box replayer", "Filter/Metadata/Video",
       "Attaches recorded boxes (JSON Lines, MOT text) to the buffers that pass, as a "
@@ -952,7 +663,7 @@ gst_box_replay_init (GstBoxReplay *self)
 {
   replay_settings_init (&self->settings);
   box_attach_init (&self->attach);
-  replay_search_init (&self->search, GST_ELEMENT (self), &self->settings);
+  replay_text_init (&self->text, &self->counts);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
 }

@@ -26,14 +26,13 @@ struct _LineReader
   gchar *location; /* NULL: standard input */
   int fd;
   gboolean seekable;
-  FileClaim *claim; /* NULL before line_reader_claim () */
+  FileClaim *claim; /* NULL if the file is not claimed */
   gsize max_line;
   gint flushing; /* boolean, accessed atomically */
   GstPoll *poll; /* NULL for a regular file, which never blocks */
-  GstPollFD poll_fd;
   gboolean follow;
   gboolean replaced; /* another file is at the location, but this one may have more lines */
-  GstPoll *pause;    /* for waiting at the end of the file */
+  GstPoll *pause;    /* for waiting at the end of the file, where a pipe is always readable */
   void (*waiting) (gpointer data);
   gpointer waiting_data;
   gint64 deadline;     /* monotonic time in us; 0: none */
@@ -54,14 +53,18 @@ struct _LineReader
   gboolean eof;
   gboolean unfinished; /* the line returned last has no end */
   gboolean discarding; /* inside a line that is too long, and skipping its rest */
+  gboolean counted;    /* `number` is known */
   guint64 number;
 };
 
 LineReader *
-line_reader_new (const gchar *location, gsize max_line, GError **error)
+line_reader_new (const gchar *location, gsize max_line, const gchar *owner, GError **error)
 {
+  FileClaim *claim = NULL;
+  GstPollFD poll_fd;
   LineReader *self;
   struct stat st;
+  gboolean opened;
   int fd;
 
   /* with O_NONBLOCK, opening a FIFO does not wait for a writer */
@@ -69,30 +72,31 @@ line_reader_new (const gchar *location, gsize max_line, GError **error)
     fd = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
   else
     fd = g_open (location, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
-  if (fd < 0 || fstat (fd, &st) < 0) {
-    file_error_set (error, errno);
+  opened = fd >= 0 && fstat (fd, &st) == 0;
+  if (!opened || S_ISDIR (st.st_mode))
+    file_error_set (error, opened ? EISDIR : errno);
+  else if (owner)
+    claim = file_claim_take (fd, FILE_CLAIM_READ, owner, error);
+  if (!opened || S_ISDIR (st.st_mode) || (owner && claim == NULL)) {
     if (fd >= 0)
       close (fd);
-    return NULL;
-  }
-  if (S_ISDIR (st.st_mode)) {
-    file_error_set (error, EISDIR);
-    close (fd);
     return NULL;
   }
   self = g_new0 (LineReader, 1);
   self->location = strcmp (location, "-") == 0 ? NULL : g_strdup (location);
   self->fd = fd;
+  self->claim = claim;
+  self->counted = TRUE;
   self->seekable = S_ISREG (st.st_mode) || S_ISBLK (st.st_mode);
   self->origin = self->seekable ? MAX (lseek (fd, 0, SEEK_CUR), 0) : 0;
   self->max_line = max_line;
   self->pause = gst_poll_new (TRUE);
   if (!S_ISREG (st.st_mode)) {
     self->poll = gst_poll_new (TRUE);
-    gst_poll_fd_init (&self->poll_fd);
-    self->poll_fd.fd = fd;
-    gst_poll_add_fd (self->poll, &self->poll_fd);
-    gst_poll_fd_ctl_read (self->poll, &self->poll_fd, TRUE);
+    gst_poll_fd_init (&poll_fd);
+    poll_fd.fd = fd;
+    gst_poll_add_fd (self->poll, &poll_fd);
+    gst_poll_fd_ctl_read (self->poll, &poll_fd, TRUE);
   }
   return self;
 }
@@ -128,16 +132,9 @@ line_reader_set_follow (LineReader *self, gboolean follow)
 }
 
 gboolean
-line_reader_follows (LineReader *self)
+line_reader_may_wait (LineReader *self)
 {
-  return self->follow;
-}
-
-gboolean
-line_reader_claim (LineReader *self, const gchar *owner, GError **error)
-{
-  self->claim = file_claim_take (self->fd, FILE_CLAIM_READ, owner, error);
-  return self->claim != NULL;
+  return !self->seekable || self->follow;
 }
 
 void
@@ -238,6 +235,7 @@ begin_file (LineReader *self)
   self->origin = 0;
   self->start = self->end = self->scanned = 0;
   self->number = 0;
+  self->counted = TRUE;
   self->discarding = self->replaced = FALSE;
 }
 
@@ -347,7 +345,7 @@ take_line (LineReader *self, gsize past_end, gchar **line, gsize *length)
     return LINE_READER_TOO_LONG;
   if (*length > 0 && (*line)[*length - 1] == '\r')
     (*length)--;
-  if (self->number == 1 && *length >= 3 && memcmp (*line, "\xef\xbb\xbf", 3) == 0) {
+  if (self->line_offset == self->base && *length >= 3 && memcmp (*line, "\xef\xbb\xbf", 3) == 0) {
     *line += 3;
     *length -= 3;
   }
@@ -416,9 +414,37 @@ line_reader_next (LineReader *self, gchar **line, gsize *length, GError **error)
   }
 }
 
+/* Returns the number of the line that begins at `offset`, from 1. */
+static guint64
+count_to (LineReader *self, guint64 offset)
+{
+  guint64 number = 1, at = self->base;
+  gchar *block = g_malloc (CHUNK);
+  gssize got = 1;
+
+  while (at < offset && got > 0) {
+    got = pread (self->fd, block, MIN (CHUNK, offset - at),
+        self->origin + (off_t) (at - self->base));
+    for (gssize i = 0; i < got; i++)
+      number += block[i] == '\n';
+    at += (guint64) MAX (got, 0);
+  }
+  g_free (block);
+  return number;
+}
+
 guint64
 line_reader_number (LineReader *self)
 {
+  return self->counted ? self->number : 0;
+}
+
+guint64
+line_reader_count (LineReader *self)
+{
+  if (!self->counted)
+    self->number = count_to (self, self->line_offset);
+  self->counted = TRUE;
   return self->number;
 }
 
@@ -440,14 +466,8 @@ line_reader_can_rewind (LineReader *self)
   return self->seekable;
 }
 
-guint64
-line_reader_position (LineReader *self)
-{
-  return self->end_offset - (self->end - self->start);
-}
-
 gboolean
-line_reader_seek (LineReader *self, guint64 offset, guint64 number, GError **error)
+line_reader_seek (LineReader *self, guint64 offset, GError **error)
 {
   const guint64 buffered = self->end_offset - self->end; /* position of the start of the buffer */
 
@@ -463,45 +483,7 @@ line_reader_seek (LineReader *self, guint64 offset, guint64 number, GError **err
     self->end_offset = offset;
   }
   self->eof = self->discarding = FALSE;
-  self->number = number - 1;
+  self->number = 0;
+  self->counted = offset == self->base;
   return TRUE;
-}
-
-guint64
-line_reader_number_at (LineReader *self, guint64 offset)
-{
-  guint64 number = 1, at = self->base;
-  gchar *block = g_malloc (CHUNK);
-  gssize got = 1;
-
-  while (at < offset && got > 0) {
-    got = pread (self->fd, block, MIN (CHUNK, offset - at),
-        self->origin + (off_t) (at - self->base));
-    for (gssize i = 0; i < got; i++)
-      number += block[i] == '\n';
-    at += (guint64) MAX (got, 0);
-  }
-  g_free (block);
-  return number;
-}
-
-guint64
-line_reader_count_rest (LineReader *self, const gchar *except)
-{
-  guint64 count = 0;
-
-  self->eof = FALSE;
-  while (self->seekable) {
-    gchar *line;
-    gsize length;
-    LineReaderResult result = line_reader_next (self, &line, &length, NULL);
-
-    if (result == LINE_READER_TOO_LONG)
-      count++;
-    else if (result != LINE_READER_LINE)
-      break;
-    else if (strspn (line, " \t\r") < length && strstr (line, except) == NULL)
-      count++;
-  }
-  return count;
 }

@@ -23,10 +23,13 @@ typedef enum
 } LineReaderResult;
 
 /* Opens a file. `location` is a path in the encoding of the file system; "-" is
- * standard input. Lines longer than `max_line` bytes are refused. Does not wait,
+ * standard input. Lines longer than `max_line` bytes are refused. Claims the file for the element
+ * named `owner` until line_reader_free (); NULL claims nothing. Does not wait,
  * even for a FIFO without a writer. Returns NULL and a G_FILE_ERROR ("No such file
- * or directory") if the file is a directory or cannot be read. */
-LineReader *line_reader_new (const gchar *location, gsize max_line, GError **error);
+ * or directory") if the file is a directory, cannot be read, or another element of this process
+ * reads the same pipe or replaces the same file. */
+LineReader *line_reader_new (const gchar *location, gsize max_line, const gchar *owner,
+    GError **error);
 void line_reader_free (LineReader *self);
 
 /* Reads the next line. `line` has no end of line, is NUL-terminated, has `length`
@@ -34,20 +37,20 @@ void line_reader_free (LineReader *self);
 LineReaderResult line_reader_next (LineReader *self, gchar **line, gsize *length, GError **error);
 
 /* Returns the number in its file, from 1, of the line that the last call returned or refused; 0
- * before the first call. */
+ * before the first call, and after line_reader_seek (), which does not know it. */
 guint64 line_reader_number (LineReader *self);
+
+/* Does the same after line_reader_seek () too, for which it reads the file up to that line. */
+guint64 line_reader_count (LineReader *self);
 
 /* With TRUE, line_reader_next () waits at the end of the file for further lines instead of
  * returning LINE_READER_EOF, and returns complete lines only. It looks for them every
  * 50 ms. If the location then leads to another file that is not empty, or the file has become
  * shorter, reading goes on at the start of the new contents. The default is FALSE. */
 void line_reader_set_follow (LineReader *self, gboolean follow);
-gboolean line_reader_follows (LineReader *self);
 
-/* Claims the file for the element named `owner`, until line_reader_free (). Returns FALSE and a
- * G_FILE_ERROR if another element of this process reads the same pipe or replaces the same file.
- * To be called once. */
-gboolean line_reader_claim (LineReader *self, const gchar *owner, GError **error);
+/* Returns whether reading may wait: the recording is a pipe, or is followed. */
+gboolean line_reader_may_wait (LineReader *self);
 
 /* Sets a function that line_reader_next () calls when it has waited for 1 s, and not again
  * until data has come. */
@@ -74,21 +77,9 @@ guint64 line_reader_base (LineReader *self);
 /* Returns whether line_reader_seek () is possible: TRUE for a regular file or block device. */
 gboolean line_reader_can_rewind (LineReader *self);
 
-/* Returns the position behind the last line. */
-guint64 line_reader_position (LineReader *self);
-
-/* Goes to the line that begins at `offset`, which is not before line_reader_base (), and has this
- * number, from 1. Nothing is read again if the line is in the buffer. Returns FALSE and a
- * G_FILE_ERROR if that fails. */
-gboolean line_reader_seek (LineReader *self, guint64 offset, guint64 number, GError **error);
-
-/* Returns the number of the line that begins at `offset`, from 1. Reads the file up to there. */
-guint64 line_reader_number_at (LineReader *self, guint64 offset);
-
-/* Reads to the end of the file and returns the number of lines that are not blank and
- * do not contain the text `except`. Returns 0 without reading if the file cannot be
- * rewound, because a pipe may never end. */
-guint64 line_reader_count_rest (LineReader *self, const gchar *except);
+/* Goes to the line that begins at `offset`, which is not before line_reader_base (). Nothing is
+ * read again if the line is in the buffer. Returns FALSE and a G_FILE_ERROR if that fails. */
+gboolean line_reader_seek (LineReader *self, guint64 offset, GError **error);
 
 /* With TRUE, interrupts a waiting line_reader_next () and keeps later calls from
  * waiting, until it is called with FALSE. Any thread may call it. */

@@ -4,57 +4,47 @@
  * a file of a million lines takes 16 MB; to parse a line again takes a few microseconds. */
 #include "recordmatch.h"
 
-#include <string.h>
-
 #define UNKNOWN_FRAME_DURATION (40 * GST_MSECOND)
 
 /* flags in Entry.place; a position in a file is below all of them */
 #define USED (G_GUINT64_CONSTANT (1) << 63)    /* a frame got the record */
-#define COUNTED (G_GUINT64_CONSTANT (1) << 62) /* it was counted as unmatched */
+#define BAD (G_GUINT64_CONSTANT (1) << 62)     /* its line was malformed and was skipped */
 #define UNTIMED (G_GUINT64_CONSTANT (1) << 61) /* it has no time, in a file with times */
-#define BAD (G_GUINT64_CONSTANT (1) << 60)     /* it is malformed, or was skipped */
-#define OFFSET (BAD - 1)
+#define OFFSET (UNTIMED - 1)
 
-/* A line of a regular file. One that is UNTIMED or BAD has the key of the line before it. */
+/* A record of a regular file. One that is UNTIMED has the key of the record before it: only a frame
+ * without a time gets it. */
 typedef struct
 {
   guint64 key;   /* time in ns, or index of the frame */
-  guint64 place; /* position of the line in the file, in bytes, and flags */
+  guint64 place; /* position of its line in the file, in bytes, and flags */
 } Entry;
 
 struct _RecordMatch
 {
   RecordReader *reader;
-  RecordMatchBy by; /* RECORD_MATCH_AUTO: not decided yet */
-  gboolean decided; /* the first record was seen */
+  LineReader *lines; /* of the reader */
+  RecordMatchBy by;  /* RECORD_MATCH_AUTO: not decided yet */
+  gboolean decided;  /* the first record was seen */
   gboolean skip_errors, loop;
-  gboolean seeking; /* the stream has jumped, so records that are passed are not counted */
-  gboolean reverse; /* the stream is played in reverse */
-  RecordMatchCounts counts;
-  gchar *first_skipped;  /* the message about the first malformed line, or NULL */
-  RecordedFrame *record; /* the record found last; it is found again if `have_record` */
-  gboolean have_record;
-  gboolean was_held; /* it was returned last as a held record */
+  RecordMatchCounts *counts; /* not owned */
+  RecordedFrame *record;     /* the record found last */
+  gboolean held;             /* it was found as a record of an earlier time */
 
   /* of a regular file. In a looped file, entry number v is entry v % n of pass v / n. */
   gboolean indexed; /* it is a regular file, not followed */
   gboolean ready;   /* it was read through */
-  gboolean sorted, distinct;
-  GArray *entries;     /* Entry, in order of key and position */
-  guint records;       /* entries that have a key of their own */
-  guint bad;           /* entries that are BAD */
-  guint64 frames;      /* of the file */
-  guint64 end;         /* position behind the last line */
-  guint64 ignored;     /* boxes of ground truth */
+  gboolean sorted;
+  GArray *entries;     /* Entry, in order of key */
   guint64 pass_length; /* in ns or frames; 0: not known yet */
   guint64 next;        /* number of the entry behind the one found last */
-  guint64 found;       /* number of the entry of `record` */
-  GError *fatal;       /* ends the file, at the last entry in it; or NULL */
-  guint64 fatal_offset;
+  const Entry *found;  /* entry of `record`, or NULL */
 
   /* of a pipe or followed file */
-  GPtrArray *ahead; /* of RecordedFrame, up to two: the records that come next */
-  GPtrArray *spare; /* of RecordedFrame */
+  gboolean have_record; /* `record` may be held */
+  gboolean seeking;     /* the stream has jumped, so records that are passed are not counted */
+  GPtrArray *ahead;     /* of RecordedFrame, up to two: the records that come next */
+  GPtrArray *spare;     /* of RecordedFrame */
 };
 
 static void
@@ -74,16 +64,19 @@ frame_new (void)
 }
 
 RecordMatch *
-record_match_new (RecordReader *reader, RecordMatchBy by, gboolean skip_errors, gboolean loop)
+record_match_new (RecordReader *reader, RecordMatchBy by, gboolean skip_errors, gboolean loop,
+    RecordMatchCounts *counts)
 {
   RecordMatch *self = g_new0 (RecordMatch, 1);
 
   self->reader = reader;
+  self->lines = record_reader_lines (reader);
   self->by = by;
   self->skip_errors = skip_errors;
   self->loop = loop;
-  self->indexed = !record_reader_may_wait (reader);
-  self->sorted = self->distinct = TRUE;
+  self->counts = counts;
+  self->indexed = !line_reader_may_wait (self->lines);
+  self->sorted = TRUE;
   self->record = frame_new ();
   self->entries = g_array_new (FALSE, FALSE, sizeof (Entry));
   self->ahead = g_ptr_array_new_with_free_func (frame_free);
@@ -101,24 +94,27 @@ record_match_free (RecordMatch *self)
   g_array_unref (self->entries);
   g_ptr_array_unref (self->ahead);
   g_ptr_array_unref (self->spare);
-  g_clear_error (&self->fatal);
-  g_free (self->first_skipped);
   g_free (self);
 }
 
 void
-record_match_set_deadline (RecordMatch *self, gint64 deadline)
+record_match_counts_reset (RecordMatchCounts *counts)
 {
-  record_reader_set_deadline (self->reader, deadline);
+  g_free (counts->first_skipped);
+  *counts = (RecordMatchCounts) { 0 };
 }
 
-/* Counts a malformed line; keeps the first message. Frees the error. */
-static void
-count_skipped (RecordMatch *self, GError *problem)
+RecordMatchResult
+record_match_refuse (RecordMatchCounts *counts, gboolean skip, GError *problem, GError **error)
 {
-  if (self->counts.skipped++ == 0)
-    self->first_skipped = g_strdup (problem->message);
+  if (!skip) {
+    g_propagate_error (error, problem);
+    return RECORD_MATCH_FAILED;
+  }
+  if (counts->skipped++ == 0)
+    counts->first_skipped = g_strdup (problem->message);
   g_error_free (problem);
+  return RECORD_MATCH_NONE;
 }
 
 /* Decides by the first record how records are found. */
@@ -149,42 +145,21 @@ entry_at (RecordMatch *self, guint64 number)
 }
 
 static void
-add_entry (RecordMatch *self, guint64 key, guint64 place)
-{
-  const Entry entry = { key, place };
-  const Entry *last = self->entries->len > 0
-      ? &g_array_index (self->entries, Entry, self->entries->len - 1)
-      : NULL;
-
-  self->sorted &= last == NULL || key >= last->key;
-  self->distinct &= last == NULL || key > last->key;
-  g_array_append_val (self->entries, entry);
-}
-
-static void
 add_record (RecordMatch *self, const RecordedFrame *frame)
 {
-  const gboolean timed = frame->timestamp != RECORDED_FRAME_NO_TIME;
-  const guint len = self->entries->len;
+  const Entry *last = self->entries->len > 0 ? entry_at (self, self->entries->len - 1) : NULL;
+  Entry entry = {
+    .key = self->by == RECORD_MATCH_INDEX ? frame->index : frame->timestamp,
+    .place = frame->offset,
+  };
 
-  if (self->by == RECORD_MATCH_INDEX || timed) {
-    add_entry (self, self->by == RECORD_MATCH_INDEX ? frame->index : frame->timestamp,
-        frame->offset);
-    self->records++;
-  } else {
-    add_entry (self, len > 0 ? g_array_index (self->entries, Entry, len - 1).key : 0,
-        frame->offset | UNTIMED);
+  if (entry.key == RECORDED_FRAME_NO_TIME) { /* not the first one, which decided */
+    entry.key = last->key;
+    entry.place |= UNTIMED;
   }
-}
-
-/* Adds a line that is an error when the stream reaches it. */
-static void
-add_bad (RecordMatch *self, guint64 offset)
-{
-  const guint len = self->entries->len;
-
-  add_entry (self, len > 0 ? g_array_index (self->entries, Entry, len - 1).key : 0, offset | BAD);
-  self->bad++;
+  self->sorted &= last == NULL || entry.key >= last->key;
+  self->counts->unmatched++;
+  g_array_append_val (self->entries, entry);
 }
 
 static gint
@@ -197,44 +172,30 @@ compare_entries (gconstpointer a, gconstpointer b)
   return (one->place & OFFSET) < (two->place & OFFSET) ? -1 : 1;
 }
 
-/* Removes records of a time that a later line has too. */
-static void
-remove_superseded (RecordMatch *self)
-{
-  Entry *entries = (Entry *) self->entries->data;
-  const guint len = self->entries->len;
-  gboolean have = FALSE;
-  guint64 last = 0;
-  guint to = len;
-
-  for (guint i = len; i-- > 0;) {
-    const gboolean keyed = !(entries[i].place & (UNTIMED | BAD));
-
-    if (keyed && have && entries[i].key == last) {
-      self->counts.superseded++;
-      self->records--;
-      continue;
-    }
-    if (keyed) {
-      have = TRUE;
-      last = entries[i].key;
-    }
-    entries[--to] = entries[i];
-  }
-  memmove (entries, entries + to, (len - to) * sizeof (Entry));
-  g_array_set_size (self->entries, len - to);
-}
-
+/* Sorts the index, and keeps the last written record of each key. */
 static void
 finish_index (RecordMatch *self)
 {
+  Entry *entries = (Entry *) self->entries->data;
+  const guint len = self->entries->len;
+  guint64 later = G_MAXUINT64; /* key of the record behind, above all times */
+  guint to = len;
+
   if (!self->sorted)
     g_array_sort (self->entries, compare_entries);
-  if (!self->sorted || !self->distinct)
-    remove_superseded (self);
-  self->frames = record_reader_frames (self->reader);
-  self->ignored = record_reader_ignored (self->reader);
-  self->end = record_reader_position (self->reader);
+  for (guint i = len; i-- > 0;) {
+    if (entries[i].place & UNTIMED) {
+      entries[--to] = entries[i];
+    } else if (entries[i].key != later) {
+      later = entries[i].key;
+      entries[--to] = entries[i];
+    }
+  }
+  if (to > 0)
+    g_array_remove_range (self->entries, 0, to);
+  self->counts->superseded = to;
+  self->counts->unmatched -= to;
+  self->counts->ignored = record_reader_ignored (self->reader);
   self->ready = TRUE;
 }
 
@@ -242,7 +203,9 @@ finish_index (RecordMatch *self)
 static RecordMatchResult
 read_index (RecordMatch *self, GError **error)
 {
-  while (!self->ready) {
+  RecordMatchResult result = RECORD_MATCH_FOUND;
+
+  while (!self->ready && result != RECORD_MATCH_FAILED) {
     GError *problem = NULL;
 
     switch (record_reader_next_header (self->reader, self->record, &problem)) {
@@ -257,29 +220,17 @@ read_index (RecordMatch *self, GError **error)
       case RECORD_READER_FLUSHING:
         return RECORD_MATCH_FLUSHING;
       case RECORD_READER_UNFINISHED:
-        count_skipped (self, problem);
+        record_match_refuse (self->counts, TRUE, problem, NULL);
         break;
       case RECORD_READER_MALFORMED:
-        if (self->skip_errors) {
-          count_skipped (self, problem);
-        } else {
-          add_bad (self, record_reader_offset (self->reader));
-          g_error_free (problem);
-        }
+        result = record_match_refuse (self->counts, self->skip_errors, problem, error);
         break;
       case RECORD_READER_FAILED:
-        if (problem->domain != RECORD_ERROR) {
-          g_propagate_error (error, problem);
-          return RECORD_MATCH_FAILED;
-        }
-        self->fatal = problem;
-        self->fatal_offset = record_reader_offset (self->reader);
-        add_bad (self, self->fatal_offset);
-        finish_index (self);
+        result = record_match_refuse (self->counts, FALSE, problem, error);
         break;
     }
   }
-  return RECORD_MATCH_FOUND;
+  return result == RECORD_MATCH_NONE ? RECORD_MATCH_FOUND : result;
 }
 
 /* Returns the number of entries of the array whose key is at most `key`. */
@@ -321,290 +272,119 @@ key_of (RecordMatch *self, guint64 number)
 }
 
 static gboolean
-has_key (RecordMatch *self, guint64 number)
+is_timed (RecordMatch *self, guint64 number)
 {
-  return !(entry_at (self, number)->place & (UNTIMED | BAD));
+  return !(entry_at (self, number)->place & UNTIMED);
 }
 
 /* Returns whether there is an entry with this number. */
 static gboolean
 exists (RecordMatch *self, guint64 number)
 {
-  return self->pass_length > 0 ? self->entries->len > 0 : number < self->entries->len;
+  return self->pass_length > 0 || number < self->entries->len;
 }
 
 /* Sets the length of a pass of a looped file, at the first search. */
 static void
 set_pass_length (RecordMatch *self, guint64 duration)
 {
-  const Entry *entries = (const Entry *) self->entries->data;
+  const guint64 len = self->entries->len, last = entry_at (self, len - 1)->key;
 
-  if (!self->loop || self->pass_length > 0 || self->records == 0)
+  if (!self->loop || self->pass_length > 0)
     return;
   if (self->by == RECORD_MATCH_INDEX) {
-    self->pass_length = self->frames;
+    self->pass_length = last + 1;
     return;
   }
-  self->pass_length = entries[self->entries->len - 1].key - entries[0].key;
-  if (duration == 0 && self->records > 1)
-    duration = self->pass_length / (self->records - 1);
+  self->pass_length = last - entry_at (self, 0)->key;
+  if (duration == 0 && len > 1)
+    duration = self->pass_length / (len - 1);
   self->pass_length += duration > 0 ? duration : UNKNOWN_FRAME_DURATION;
 }
 
-/* ------------------------------------------------------------------ reading an entry */
-
-/* Reads the record that begins at a place of the file. In MOT text, a malformed line behind the
- * record is met first; it was counted before. */
-static RecordReaderResult
-read_at (RecordMatch *self, guint64 offset, guint64 line, GError **error)
+/* Reads the record of an entry. Returns RECORD_MATCH_NONE if its line is malformed and was
+ * skipped, or the file has become shorter. In MOT text, a malformed line behind the record is met
+ * first; it was counted before. */
+static RecordMatchResult
+read_entry (RecordMatch *self, Entry *entry, GError **error)
 {
   const gboolean mot = record_reader_format (self->reader) == RECORD_FORMAT_MOT;
   RecordReaderResult result;
   GError *problem = NULL;
 
-  if (!record_reader_seek (self->reader, offset, line, 0, error))
-    return RECORD_READER_FAILED;
+  self->found = NULL;
+  if (entry->place & BAD)
+    return RECORD_MATCH_NONE;
+  if (!record_reader_seek (self->reader, entry->place & OFFSET, error))
+    return RECORD_MATCH_FAILED;
   do {
     g_clear_error (&problem);
     result = record_reader_next (self->reader, self->record, &problem);
-  } while (mot
-      && (result == RECORD_READER_UNFINISHED
-          || (result == RECORD_READER_MALFORMED && self->skip_errors)));
-  if (problem)
-    g_propagate_error (error, problem);
-  return result;
-}
-
-/* Returns whether the stream must not pass this line. */
-static gboolean
-is_error (RecordMatch *self, guint64 number)
-{
-  const guint64 place = entry_at (self, number)->place;
-
-  return (place & BAD)
-      && (!self->skip_errors || (self->fatal && (place & OFFSET) == self->fatal_offset));
-}
-
-/* Sets the error of a line that cannot be used. Returns RECORD_MATCH_FAILED, or RECORD_MATCH_NONE
- * if the file has changed and the line is good now. */
-static RecordMatchResult
-fail_at (RecordMatch *self, guint64 number, GError **error)
-{
-  const guint64 offset = entry_at (self, number)->place & OFFSET;
-  RecordReaderResult result;
-
-  self->have_record = FALSE;
-  if (self->fatal && offset == self->fatal_offset) {
-    g_propagate_error (error, g_error_copy (self->fatal));
-    return RECORD_MATCH_FAILED;
-  }
-  result = read_at (self, offset, record_reader_line_at (self->reader, offset), error);
-  if (result == RECORD_READER_FLUSHING)
-    return RECORD_MATCH_FLUSHING;
-  return result == RECORD_READER_FRAME || result == RECORD_READER_END ? RECORD_MATCH_NONE
-                                                                      : RECORD_MATCH_FAILED;
-}
-
-/* Reads an entry. Returns RECORD_MATCH_NONE if its line is malformed and was skipped. */
-static RecordMatchResult
-read_entry (RecordMatch *self, guint64 number, GError **error)
-{
-  Entry *entry = entry_at (self, number);
-  const guint64 offset = entry->place & OFFSET;
-  RecordReaderResult result;
-  GError *problem = NULL;
-
-  if (self->have_record && self->found == number)
-    return RECORD_MATCH_FOUND;
-  self->have_record = FALSE;
-  result = read_at (self, offset, 1, &problem);
-  if (result == RECORD_READER_MALFORMED || result == RECORD_READER_UNFINISHED) {
-    /* once more, for the number of the line in the message */
-    g_clear_error (&problem);
-    result = read_at (self, offset, record_reader_line_at (self->reader, offset), &problem);
-  }
+  } while (mot && (result == RECORD_READER_MALFORMED || result == RECORD_READER_UNFINISHED));
   if (result == RECORD_READER_FLUSHING)
     return RECORD_MATCH_FLUSHING;
   if (result == RECORD_READER_FRAME) {
-    self->have_record = TRUE;
-    self->found = number;
+    self->found = entry;
     return RECORD_MATCH_FOUND;
   }
-  if (problem && result != RECORD_READER_UNFINISHED
-      && (result == RECORD_READER_FAILED || !self->skip_errors)) {
-    g_propagate_error (error, problem);
-    return RECORD_MATCH_FAILED;
+  self->counts->unmatched -= !(entry->place & USED);
+  entry->place |= BAD | USED;
+  if (problem == NULL)
+    return RECORD_MATCH_NONE;
+  return record_match_refuse (self->counts,
+      result == RECORD_READER_UNFINISHED
+          || (result == RECORD_READER_MALFORMED && self->skip_errors),
+      problem, error);
+}
+
+static RecordMatchResult
+use_entry (RecordMatch *self, guint64 number, gboolean held, GError **error)
+{
+  Entry *entry = entry_at (self, number);
+  RecordMatchResult result = RECORD_MATCH_FOUND;
+
+  self->next = number + 1;
+  self->held = held;
+  if (self->found != entry)
+    result = read_entry (self, entry, error);
+  if (result == RECORD_MATCH_FOUND) {
+    self->counts->unmatched -= !(entry->place & USED);
+    entry->place |= USED;
   }
-  if (problem) /* otherwise the file has become shorter */
-    count_skipped (self, problem);
-  self->records -= has_key (self, number);
-  entry->place |= BAD;
-  self->bad++;
-  return RECORD_MATCH_NONE;
-}
-
-/* Passes the entries before `number`: counts those that were not used, and fails at a malformed
- * line. After a jump and in reverse playback nothing is counted. */
-static RecordMatchResult
-pass_entries (RecordMatch *self, guint64 number, GError **error)
-{
-  const guint64 count = number > self->next ? number - self->next : 0, len = self->entries->len;
-  guint64 i = number - count % (len > 0 ? len : 1);
-
-  if (self->seeking || self->reverse || number < self->next) {
-    if (self->seeking)
-      self->next = number;
-    self->seeking = FALSE;
-    return RECORD_MATCH_FOUND;
-  }
-  if (len > 0 && count >= len) { /* whole passes of a looped file */
-    self->counts.unmatched += count / len * (len - self->bad);
-    for (guint k = 0; k < len && self->bad > 0; k++)
-      if (is_error (self, k))
-        return fail_at (self, k, error);
-  }
-  for (; i < number; i++) {
-    Entry *entry = entry_at (self, i);
-    RecordMatchResult result = RECORD_MATCH_NONE;
-
-    if (is_error (self, i))
-      result = fail_at (self, i, error);
-    if (result != RECORD_MATCH_NONE)
-      return result;
-    if (!(entry->place & BAD) && (self->loop || !(entry->place & (USED | COUNTED)))) {
-      entry->place |= COUNTED;
-      self->counts.unmatched++;
-    }
-  }
-  self->next = number;
-  return RECORD_MATCH_FOUND;
-}
-
-/* Returns the record of an entry, and counts it. RECORD_MATCH_NONE: the line was skipped. */
-static RecordMatchResult
-use_entry (RecordMatch *self, guint64 number, RecordedFrame **frame, GError **error)
-{
-  RecordMatchResult result = pass_entries (self, number, error);
-  Entry *entry;
-
-  if (result == RECORD_MATCH_FOUND)
-    result = read_entry (self, number, error);
-  if (result != RECORD_MATCH_FOUND)
-    return result;
-  entry = entry_at (self, number);
-  if (!self->loop && (entry->place & COUNTED))
-    self->counts.unmatched--;
-  entry->place = (entry->place & ~COUNTED) | USED;
-  self->next = MAX (self->next, number + 1);
-  self->was_held = FALSE;
-  self->counts.matched++;
-  *frame = self->record;
-  return RECORD_MATCH_FOUND;
-}
-
-/* Handles a frame without a record of its own, before entry `above`. */
-static RecordMatchResult
-pass_frame (RecordMatch *self, guint64 above, GError **error)
-{
-  const gboolean counting = !self->seeking && !self->reverse;
-  RecordMatchResult result = pass_entries (self, above, error);
-
-  if (result != RECORD_MATCH_FOUND)
-    return result;
-  /* where nothing is counted, a malformed line at this place is an error nevertheless */
-  for (guint64 i = above; !counting && i-- > 0 && !has_key (self, i);)
-    if (is_error (self, i) && (result = fail_at (self, i, error)) != RECORD_MATCH_NONE)
-      return result;
-  return RECORD_MATCH_NONE;
-}
-
-/* ------------------------------------------------------------------ searching the index */
-
-static guint64
-distance (guint64 a, guint64 b)
-{
-  return a > b ? a - b : b - a;
-}
-
-/* Returns the record before the time if it is held, where `before` is its number. */
-static RecordMatchResult
-hold_entry (RecordMatch *self, guint64 before, guint64 above, RecordedFrame **frame, GError **error)
-{
-  RecordMatchResult result = read_entry (self, before, error);
-
-  if (result == RECORD_MATCH_FOUND)
-    result = pass_entries (self, before, error);
-  if (result != RECORD_MATCH_FOUND)
-    return result;
-  entry_at (self, before)->place |= USED;
-  self->next = MAX (self->next, before + 1);
-  result = pass_entries (self, above, error);
-  if (result != RECORD_MATCH_FOUND)
-    return result;
-  self->was_held = TRUE;
-  self->counts.held++;
-  *frame = self->record;
-  return RECORD_MATCH_FOUND;
-}
-
-static RecordMatchResult
-find_entry (RecordMatch *self, const RecordSearch *search, RecordedFrame **frame, GError **error)
-{
-  const guint64 above = number_above (self, search->time);
-  guint64 before = above, after = above;
-  gboolean has_before = FALSE, has_after = FALSE;
-
-  while (before > 0 && !has_before)
-    has_before = has_key (self, --before);
-  while (exists (self, after) && !has_after)
-    has_after = has_key (self, after++);
-  after--;
-  if (has_after && distance (key_of (self, after), search->time) <= search->tolerance
-      && !(has_before
-          && distance (key_of (self, before), search->time)
-              <= distance (key_of (self, after), search->time)))
-    return use_entry (self, after, frame, error);
-  if (has_before && distance (key_of (self, before), search->time) <= search->tolerance)
-    return use_entry (self, before, frame, error);
-  if (has_before && search->hold > 0
-      && distance (key_of (self, before), search->time) <= search->hold)
-    return hold_entry (self, before, above, frame, error);
-  return pass_frame (self, above, error);
-}
-
-/* Searches again as long as lines are found to be malformed and skipped. */
-static RecordMatchResult
-find_in_index (RecordMatch *self, const RecordSearch *search, RecordedFrame **frame, GError **error)
-{
-  RecordMatchResult result = RECORD_MATCH_NONE;
-  guint bad;
-
-  set_pass_length (self, search->frame_duration);
-  do {
-    bad = self->bad;
-    result = RECORD_MATCH_NONE;
-    if (self->records > 0)
-      result = find_entry (self, search, frame, error);
-    else if (self->entries->len > 0)
-      result = pass_frame (self, self->entries->len, error);
-  } while (result == RECORD_MATCH_NONE && self->bad > bad);
   return result;
 }
 
+/* Finds the entry of a frame. An index is a key that has to be met exactly. */
 static RecordMatchResult
-find_index (RecordMatch *self, guint64 index, RecordedFrame **frame, GError **error)
+find_entry (RecordMatch *self, const RecordSearch *search, GError **error)
 {
-  guint64 above, number;
+  const gboolean by_index = self->by == RECORD_MATCH_INDEX;
+  const guint64 key = by_index ? search->step.index : search->step.time;
+  const guint64 tolerance = by_index ? 0 : search->tolerance, hold = by_index ? 0 : search->hold;
+  guint64 above, below, before = G_MAXUINT64, after = G_MAXUINT64;
 
-  set_pass_length (self, 0);
   if (self->entries->len == 0)
     return RECORD_MATCH_NONE;
-  above = number = number_above (self, index);
-  while (number > 0 && !has_key (self, number - 1))
-    number--;
-  if (number > 0 && key_of (self, number - 1) == index)
-    return use_entry (self, number - 1, frame, error);
-  return pass_frame (self, above, error);
+  set_pass_length (self, search->step.duration);
+  if (!GST_CLOCK_TIME_IS_VALID (key))
+    return exists (self, self->next) ? use_entry (self, self->next, FALSE, error)
+                                     : RECORD_MATCH_NONE;
+  above = below = number_above (self, key);
+  while (below > 0 && !is_timed (self, below - 1))
+    below--;
+  while (exists (self, above) && !is_timed (self, above))
+    above++;
+  if (below > 0)
+    before = key - key_of (self, below - 1);
+  if (exists (self, above))
+    after = key_of (self, above) - key;
+  if (after < before && after <= tolerance)
+    return use_entry (self, above, FALSE, error);
+  if (below > 0 && before <= tolerance)
+    return use_entry (self, below - 1, FALSE, error);
+  if (below > 0 && before <= hold && hold > 0)
+    return use_entry (self, below - 1, TRUE, error);
+  return RECORD_MATCH_NONE;
 }
 
 /* ------------------------------------------------------------------ reading forward */
@@ -615,13 +395,12 @@ peek (RecordMatch *self, guint i)
   return i < self->ahead->len ? g_ptr_array_index (self->ahead, i) : NULL;
 }
 
-/* Removes the first record ahead, and counts it unless the stream has jumped. */
+/* Removes a record ahead that is not used. */
 static void
-drop_first (RecordMatch *self)
+drop (RecordMatch *self, guint i)
 {
-  g_ptr_array_add (self->spare, g_ptr_array_steal_index (self->ahead, 0));
-  if (!self->seeking)
-    self->counts.unmatched++;
+  g_ptr_array_add (self->spare, g_ptr_array_steal_index (self->ahead, i));
+  self->counts->unmatched += !self->seeking;
 }
 
 /* Reads one record to the end of `ahead`. Returns RECORD_MATCH_NONE at the end of the file, and
@@ -641,17 +420,16 @@ read_ahead (RecordMatch *self, GError **error)
 
     again = read == RECORD_READER_UNFINISHED
         || (read == RECORD_READER_MALFORMED && self->skip_errors);
-    if (again)
-      count_skipped (self, problem);
-    else if (problem)
-      g_propagate_error (error, problem);
+    if (problem)
+      result = record_match_refuse (self->counts, again, problem, error);
     else if (read == RECORD_READER_FRAME)
       result = RECORD_MATCH_FOUND;
-    else if (read == RECORD_READER_END || record_reader_is_late (self->reader))
+    else if (read == RECORD_READER_END || line_reader_is_late (self->lines))
       result = RECORD_MATCH_NONE;
     else
       result = RECORD_MATCH_FLUSHING;
   }
+  self->counts->ignored = record_reader_ignored (self->reader);
   g_ptr_array_add (result == RECORD_MATCH_FOUND ? self->ahead : self->spare, frame);
   if (result == RECORD_MATCH_FOUND && !self->decided && !decide (self, frame, error))
     result = RECORD_MATCH_FAILED;
@@ -660,12 +438,12 @@ read_ahead (RecordMatch *self, GError **error)
 
 /* Makes the first record ahead the one that was found. */
 static RecordMatchResult
-take_first (RecordMatch *self, RecordedFrame **frame)
+take_first (RecordMatch *self)
 {
   g_ptr_array_add (self->spare, self->record);
-  self->record = *frame = g_ptr_array_steal_index (self->ahead, 0);
+  self->record = g_ptr_array_steal_index (self->ahead, 0);
   self->have_record = TRUE;
-  self->was_held = FALSE;
+  self->held = FALSE;
   return RECORD_MATCH_FOUND;
 }
 
@@ -674,7 +452,8 @@ take_first (RecordMatch *self, RecordedFrame **frame)
 static guint64
 get_shortcut (const RecordSearch *search)
 {
-  guint64 duration = search->frame_duration > 0 ? search->frame_duration : UNKNOWN_FRAME_DURATION;
+  const guint64 duration = search->step.duration > 0 ? search->step.duration
+                                                     : UNKNOWN_FRAME_DURATION;
 
   return MIN (search->tolerance, duration / 4);
 }
@@ -684,241 +463,170 @@ get_shortcut (const RecordSearch *search)
 static RecordMatchResult
 read_around (RecordMatch *self, const RecordSearch *search, GError **error)
 {
-  const guint64 shortcut = get_shortcut (search);
+  const guint64 time = search->step.time, shortcut = get_shortcut (search);
   RecordMatchResult result = RECORD_MATCH_FOUND;
 
   while (result == RECORD_MATCH_FOUND) {
     const RecordedFrame *first = peek (self, 0), *second = peek (self, 1);
 
-    if (first && first->timestamp == RECORDED_FRAME_NO_TIME) {
-      drop_first (self);
-    } else if (second
-        && (second->timestamp == RECORDED_FRAME_NO_TIME || second->timestamp < first->timestamp)) {
-      g_ptr_array_add (self->spare, g_ptr_array_steal_index (self->ahead, 1));
-      self->counts.unmatched += !self->seeking;
-    } else if (second && second->timestamp <= search->time) {
-      drop_first (self);
-    } else if (second || (first && first->timestamp > search->time)
-        || (first && search->time - first->timestamp <= shortcut)) {
+    if (first && first->timestamp == RECORDED_FRAME_NO_TIME)
+      drop (self, 0);
+    else if (second
+        && (second->timestamp == RECORDED_FRAME_NO_TIME || second->timestamp < first->timestamp))
+      drop (self, 1);
+    else if (second && second->timestamp <= time)
+      drop (self, 0);
+    else if (second || (first && first->timestamp > time)
+        || (first && time - first->timestamp <= shortcut))
       break;
-    } else {
+    else
       result = read_ahead (self, error);
-    }
   }
   return result;
 }
 
-/* Returns the record found last if it is held for this frame. */
-static RecordMatchResult
-hold_record (RecordMatch *self, const RecordSearch *search, RecordedFrame **frame)
+static guint64
+distance (const RecordedFrame *frame, guint64 time)
 {
-  const guint64 time = self->have_record ? self->record->timestamp : RECORDED_FRAME_NO_TIME;
-
-  if (time > search->time || search->time - time > search->hold || search->hold == 0)
-    return RECORD_MATCH_NONE;
-  self->was_held = TRUE;
-  self->counts.held++;
-  *frame = self->record;
-  return RECORD_MATCH_FOUND;
+  if (frame == NULL)
+    return G_MAXUINT64;
+  return frame->timestamp > time ? frame->timestamp - time : time - frame->timestamp;
 }
 
 static RecordMatchResult
-find_forward (RecordMatch *self, const RecordSearch *search, RecordedFrame **frame, GError **error)
+find_time_forward (RecordMatch *self, const RecordSearch *search, GError **error)
 {
+  const guint64 time = search->step.time, hold = search->hold;
   RecordMatchResult result = read_around (self, search, error);
-  guint64 near = G_MAXUINT64, far = G_MAXUINT64;
+  guint64 near;
 
   if (result == RECORD_MATCH_FLUSHING || result == RECORD_MATCH_FAILED)
     return result;
-  if (peek (self, 0))
-    near = distance (peek (self, 0)->timestamp, search->time);
-  if (peek (self, 1))
-    far = distance (peek (self, 1)->timestamp, search->time);
-  if (far < near && far <= search->tolerance) {
-    drop_first (self);
-    near = far;
+  near = distance (peek (self, 1), time);
+  if (near < distance (peek (self, 0), time) && near <= search->tolerance)
+    drop (self, 0);
+  near = distance (peek (self, 0), time);
+  if (peek (self, 0) && near <= search->tolerance)
+    return take_first (self);
+  if (peek (self, 0) && peek (self, 0)->timestamp <= time) {
+    if (near <= hold)
+      take_first (self);
+    else
+      drop (self, 0);
   }
-  if (near <= search->tolerance) {
-    take_first (self, frame);
-    self->counts.matched++;
-    result = RECORD_MATCH_FOUND;
-  } else {
-    if (peek (self, 0) && peek (self, 0)->timestamp <= search->time) {
-      if (near <= search->hold)
-        take_first (self, frame);
-      else
-        drop_first (self);
-    }
-    *frame = NULL;
-    result = hold_record (self, search, frame);
-  }
-  self->seeking = FALSE;
-  return result;
+  self->held = self->have_record && hold > 0 && self->record->timestamp <= time
+      && time - self->record->timestamp <= hold;
+  return self->held ? RECORD_MATCH_FOUND : RECORD_MATCH_NONE;
 }
 
 static RecordMatchResult
-find_index_forward (RecordMatch *self, guint64 index, RecordedFrame **frame, GError **error)
+find_index_forward (RecordMatch *self, guint64 index, GError **error)
 {
   RecordMatchResult result = RECORD_MATCH_FOUND;
 
   while (
       result == RECORD_MATCH_FOUND && (peek (self, 0) == NULL || peek (self, 0)->index < index)) {
     if (peek (self, 0))
-      drop_first (self);
+      drop (self, 0);
     else
       result = read_ahead (self, error);
   }
-  if (result == RECORD_MATCH_FLUSHING || result == RECORD_MATCH_FAILED)
+  if (result != RECORD_MATCH_FOUND)
     return result;
-  self->seeking = FALSE;
-  if (result == RECORD_MATCH_NONE || peek (self, 0)->index != index)
-    return RECORD_MATCH_NONE;
-  self->counts.matched++;
-  return take_first (self, frame);
+  return peek (self, 0)->index == index ? take_first (self) : RECORD_MATCH_NONE;
+}
+
+static RecordMatchResult
+find_forward (RecordMatch *self, const RecordSearch *search, GError **error)
+{
+  RecordMatchResult result = RECORD_MATCH_FOUND;
+
+  if (self->by == RECORD_MATCH_INDEX)
+    return find_index_forward (self, search->step.index, error);
+  if (GST_CLOCK_TIME_IS_VALID (search->step.time))
+    return find_time_forward (self, search, error);
+  if (peek (self, 0) == NULL)
+    result = read_ahead (self, error);
+  return result == RECORD_MATCH_FOUND ? take_first (self) : result;
 }
 
 /* ------------------------------------------------------------------------ the interface */
 
-RecordMatchResult
-record_match_by (RecordMatch *self, RecordMatchBy *by, GError **error)
+/* Follows a jump of the stream. */
+static RecordMatchResult
+jump (RecordMatch *self, const StreamPositionStep *step, GError **error)
 {
-  RecordMatchResult result = RECORD_MATCH_FOUND;
+  const gboolean by_index = self->by == RECORD_MATCH_INDEX;
+  GError *problem = NULL;
 
-  if (self->indexed) {
-    result = read_index (self, error);
-  } else if (!self->decided && self->by != RECORD_MATCH_INDEX) {
-    result = read_ahead (self, error);
-    if (result == RECORD_MATCH_NONE)
-      result = RECORD_MATCH_FOUND;
+  if (by_index && step->index_unknown) {
+    g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
+        " cannot compute the index of the frame after a seek: match=index needs a frame rate in "
+        "the caps or durations");
+    return RECORD_MATCH_FAILED;
   }
-  /* a file without a good record: its first line is the error */
-  if (result == RECORD_MATCH_FOUND && self->indexed && !self->decided && self->bad > 0)
-    result = fail_at (self, 0, error);
-  *by = self->decided ? self->by : self->by == RECORD_MATCH_INDEX ? self->by : RECORD_MATCH_AUTO;
-  return result == RECORD_MATCH_NONE ? RECORD_MATCH_FOUND : result;
-}
-
-RecordMatchResult
-record_match_at_time (RecordMatch *self, const RecordSearch *search, RecordedFrame **frame,
-    GError **error)
-{
-  *frame = NULL;
-  return self->indexed ? find_in_index (self, search, frame, error)
-                       : find_forward (self, search, frame, error);
-}
-
-RecordMatchResult
-record_match_at_index (RecordMatch *self, guint64 index, RecordedFrame **frame, GError **error)
-{
-  *frame = NULL;
-  return self->indexed ? find_index (self, index, frame, error)
-                       : find_index_forward (self, index, frame, error);
-}
-
-RecordMatchResult
-record_match_take_next (RecordMatch *self, RecordedFrame **frame, GError **error)
-{
-  RecordMatchResult result = RECORD_MATCH_FOUND;
-
-  *frame = NULL;
-  if (!self->indexed) {
-    if (peek (self, 0) == NULL)
-      result = read_ahead (self, error);
-    if (result != RECORD_MATCH_FOUND)
-      return result;
-    self->counts.matched++;
-    return take_first (self, frame);
-  }
-  set_pass_length (self, 0);
-  for (guint64 number = self->next; exists (self, number) && self->bad < self->entries->len;
-       number++) {
-    if (is_error (self, number))
-      return fail_at (self, number, error);
-    if (entry_at (self, number)->place & BAD)
-      continue;
-    if ((result = use_entry (self, number, frame, error)) != RECORD_MATCH_NONE)
-      return result;
-  }
-  return RECORD_MATCH_NONE;
-}
-
-void
-record_match_skip_found (RecordMatch *self, const gchar *reason)
-{
-  if (self->was_held)
-    self->counts.held--;
-  else
-    self->counts.matched--;
-  self->have_record = FALSE;
-  count_skipped (self, g_error_new_literal (RECORD_ERROR, RECORD_ERROR_MALFORMED, reason));
-}
-
-guint64
-record_match_line (RecordMatch *self)
-{
-  return self->indexed ? record_reader_line_at (self->reader, self->record->offset)
-                       : self->record->line;
-}
-
-RecordMatchResult
-record_match_jump (RecordMatch *self, gboolean back, gboolean reverse, GError **error)
-{
-  self->reverse = reverse;
   self->seeking = TRUE;
-  if (self->indexed || !back || (!self->decided && self->ahead->len == 0))
+  if (self->indexed || !(step->rewound || (by_index && step->index_back)))
     return RECORD_MATCH_FOUND;
   while (self->ahead->len > 0)
-    drop_first (self);
+    drop (self, 0);
   self->have_record = FALSE;
-  return record_reader_rewind (self->reader, error) ? RECORD_MATCH_FOUND : RECORD_MATCH_FAILED;
+  if (record_reader_rewind (self->reader, &problem))
+    return RECORD_MATCH_FOUND;
+  g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
+      " cannot seek backward, because it cannot be read again from its start: %s",
+      problem->message);
+  g_error_free (problem);
+  return RECORD_MATCH_FAILED;
 }
 
-/* Counts the entries that the stream has not reached, and lines that were written since. */
-static void
-finish_indexed (RecordMatch *self)
+/* Fits the boxes of the record that was found to the frame. */
+static RecordMatchResult
+fit (RecordMatch *self, const RecordSearch *search, GError **error)
 {
-  if (read_index (self, NULL) != RECORD_MATCH_FOUND || self->reverse || self->loop)
-    return;
-  for (; self->next < self->entries->len; self->next++) {
-    Entry *entry = entry_at (self, self->next);
+  GError *problem = NULL;
 
-    if (!(entry->place & (USED | COUNTED | BAD))) {
-      entry->place |= COUNTED;
-      self->counts.unmatched++;
-    }
-  }
-  if (record_reader_seek (self->reader, self->end, 1, self->frames, NULL))
-    self->counts.unmatched += record_reader_count_rest (self->reader);
+  if (recorded_frame_fit (self->record, search->width, search->height, &problem))
+    return RECORD_MATCH_FOUND;
+  g_prefix_error (&problem, "%" G_GUINT64_FORMAT ": ",
+      self->record->line > 0 ? self->record->line : line_reader_count (self->lines));
+  self->have_record = FALSE;
+  return record_match_refuse (self->counts, self->skip_errors, problem, error);
+}
+
+RecordMatchResult
+record_match_find (RecordMatch *self, const RecordSearch *search, RecordedFrame **frame,
+    GError **error)
+{
+  RecordMatchResult result = RECORD_MATCH_FOUND;
+
+  *frame = NULL;
+  line_reader_set_deadline (self->lines, search->deadline);
+  if (self->indexed)
+    result = read_index (self, error);
+  else if (!self->decided && self->by != RECORD_MATCH_INDEX)
+    result = read_ahead (self, error);
+  if (result == RECORD_MATCH_FOUND && search->step.jumped)
+    result = jump (self, &search->step, error);
+  if (result == RECORD_MATCH_FOUND)
+    result = self->indexed ? find_entry (self, search, error) : find_forward (self, search, error);
+  if (result <= RECORD_MATCH_NONE)
+    self->seeking = FALSE;
+  if (result == RECORD_MATCH_FOUND)
+    result = fit (self, search, error);
+  if (result != RECORD_MATCH_FOUND)
+    return result;
+  if (self->held)
+    self->counts->held++;
+  else
+    self->counts->matched++;
+  *frame = self->record;
+  return result;
 }
 
 void
 record_match_finish (RecordMatch *self)
 {
-  if (self->indexed) {
-    finish_indexed (self);
-    return;
-  }
-  self->seeking = self->reverse;
   while (self->ahead->len > 0)
-    drop_first (self);
-  if (!self->reverse)
-    self->counts.unmatched += record_reader_count_rest (self->reader);
-}
-
-const RecordMatchCounts *
-record_match_counts (RecordMatch *self)
-{
-  return &self->counts;
-}
-
-guint64
-record_match_ignored (RecordMatch *self)
-{
-  return self->indexed ? self->ignored : record_reader_ignored (self->reader);
-}
-
-const gchar *
-record_match_first_skipped (RecordMatch *self)
-{
-  return self->first_skipped;
+    drop (self, 0);
 }

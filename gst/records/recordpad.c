@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "recordpad.h"
 
-#include "boxpads.h"
 #include "jsonl.h"
 
 struct _GstBoxRecordPad
@@ -15,8 +14,9 @@ struct _GstBoxRecordPad
 
 G_DEFINE_TYPE (GstBoxRecordPad, record_pad, GST_TYPE_PAD)
 
+/* Text as muxers take it for subtitles. */
 static GstStaticPadTemplate template = GST_STATIC_PAD_TEMPLATE ("boxes", GST_PAD_SRC,
-    GST_PAD_REQUEST, GST_STATIC_CAPS (BOX_PADS_CAPS));
+    GST_PAD_REQUEST, GST_STATIC_CAPS ("text/x-raw, format=(string)utf8"));
 
 /* Drops QoS, because late text says nothing about the video; forwards all other events to
  * the source of the video. */
@@ -75,6 +75,8 @@ begin (GstBoxRecordPad *self, GstPad *video)
 
 /* ---------------------------------------------------------------- boxes, events */
 
+/* Returns the line of a frame. < > & are escapes of JSON there, so that no demuxer takes the line
+ * for markup; in JSON these characters are in strings only. */
 static GstBuffer *
 text_new (GstBoxRecordPad *self, const RecordedFrame *frame, GstBuffer *buffer)
 {
@@ -82,7 +84,9 @@ text_new (GstBoxRecordPad *self, const RecordedFrame *frame, GstBuffer *buffer)
 
   g_string_truncate (self->line, 0);
   jsonl_format (frame, self->line);
-  box_pads_escape (self->line);
+  g_string_replace (self->line, "<", "\\u003c", 0);
+  g_string_replace (self->line, ">", "\\u003e", 0);
+  g_string_replace (self->line, "&", "\\u0026", 0);
   text = gst_buffer_new_memdup (self->line->str, self->line->len);
   GST_BUFFER_PTS (text) = GST_BUFFER_PTS (buffer);
   GST_BUFFER_DURATION (text) = GST_BUFFER_DURATION (buffer);

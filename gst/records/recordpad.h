@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * recordpad: the source pad `boxes` of boxrecord, on request. It pushes the boxes of each
- * frame as text (boxpads.h) in the segment of the video. The element keeps the pad in a
+ * frame in the segment of the video: a buffer holds the line of JSON Lines of one frame (jsonl.h),
+ * its end of line included, with the PTS and duration of the frame. A GAP event says that a span of
+ * time has no boxes. The element keeps the pad in a
  * slot, which is NULL while there is none and which these functions guard by the object
  * lock of the element. Any thread may call them unless they say otherwise.
  */

@@ -7,12 +7,11 @@
 #include <string.h>
 
 #include "jsonl.h"
-#include "linereader.h"
 #include "mottext.h"
 
 struct _RecordReader
 {
-  LineReader *reader;
+  LineReader *lines;
   RecordFormat requested_format, format; /* format: AUTO until detected */
   JsonlParser *parser;
   gsize max_line;
@@ -31,17 +30,14 @@ struct _RecordReader
 };
 
 RecordReader *
-record_reader_new (const gchar *location, RecordFormat format, gsize max_line, GError **error)
+record_reader_new (LineReader *lines, RecordFormat format, gsize max_line, LabelTable *labels)
 {
-  LineReader *reader = line_reader_new (location, max_line, error);
-  RecordReader *self;
+  RecordReader *self = g_new0 (RecordReader, 1);
 
-  if (reader == NULL)
-    return NULL;
-  self = g_new0 (RecordReader, 1);
-  self->reader = reader;
+  self->lines = lines;
   self->requested_format = self->format = format;
   self->max_line = max_line;
+  self->labels = labels;
   self->parser = jsonl_parser_new ();
   recorded_frame_init (&self->mot);
   return self;
@@ -52,49 +48,30 @@ record_reader_free (RecordReader *self)
 {
   if (self == NULL)
     return;
-  line_reader_free (self->reader);
+  line_reader_free (self->lines);
   jsonl_parser_free (self->parser);
   recorded_frame_clear (&self->mot);
   g_free (self);
 }
 
-void
-record_reader_set_labels (RecordReader *self, LabelTable *labels)
-{
-  self->labels = labels;
-}
-
-/* Sets the error for the current line. */
+/* Puts the number of the current line before the reason, and takes it. */
 static RecordReaderResult
-malformed (RecordReader *self, GError **error, const GError *reason)
+refuse (RecordReader *self, GError **error, GError *reason)
 {
-  g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED, "%" G_GUINT64_FORMAT ": %s",
-      line_reader_number (self->reader), reason->message);
-  return RECORD_READER_MALFORMED;
-}
+  const gboolean malformed = reason->code == RECORD_ERROR_MALFORMED;
 
-static RecordReaderResult G_GNUC_PRINTF (3, 4)
-    unusable (RecordReader *self, GError **error, const gchar *format, ...)
-{
-  va_list args;
-  gchar *reason;
-
-  va_start (args, format);
-  reason = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_set_error (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE, "%" G_GUINT64_FORMAT ": %s",
-      line_reader_number (self->reader), reason);
-  g_free (reason);
-  return RECORD_READER_FAILED;
+  g_prefix_error (&reason, "%" G_GUINT64_FORMAT ": ", line_reader_count (self->lines));
+  g_propagate_error (error, reason);
+  return malformed ? RECORD_READER_MALFORMED : RECORD_READER_FAILED;
 }
 
 /* Sets base and base_index after a followed file was replaced. */
 static void
 note_base (RecordReader *self)
 {
-  if (line_reader_base (self->reader) == self->base)
+  if (line_reader_base (self->lines) == self->base)
     return;
-  self->base = line_reader_base (self->reader);
+  self->base = line_reader_base (self->lines);
   self->base_index = self->next_index;
 }
 
@@ -103,16 +80,15 @@ static RecordReaderResult
 next_line (RecordReader *self, gchar **line, gsize *length, GError **error)
 {
   do {
-    switch (line_reader_next (self->reader, line, length, error)) {
+    switch (line_reader_next (self->lines, line, length, error)) {
       case LINE_READER_LINE:
         break;
       case LINE_READER_EOF:
         return RECORD_READER_END;
       case LINE_READER_TOO_LONG:
-        g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED,
-            "%" G_GUINT64_FORMAT ": the line is longer than max-line (%" G_GSIZE_FORMAT " bytes)",
-            line_reader_number (self->reader), self->max_line);
-        return RECORD_READER_MALFORMED;
+        return refuse (self, error,
+            g_error_new (RECORD_ERROR, RECORD_ERROR_MALFORMED,
+                "the line is longer than max-line (%" G_GSIZE_FORMAT " bytes)", self->max_line));
       case LINE_READER_FLUSHING:
         return RECORD_READER_FLUSHING;
       case LINE_READER_FAILED:
@@ -130,19 +106,16 @@ next_jsonl (RecordReader *self, gchar *line, gsize length, gboolean boxes, Recor
   GError *reason = NULL;
 
   frame->labels = self->labels;
-  if (!(boxes ? jsonl_parse : jsonl_parse_header) (self->parser, line, length, frame, &reason)) {
-    malformed (self, error, reason);
-    g_error_free (reason);
-    return RECORD_READER_MALFORMED;
-  }
+  if (!(boxes ? jsonl_parse : jsonl_parse_header) (self->parser, line, length, frame, &reason))
+    return refuse (self, error, reason);
   *shown = !frame->outside_segment;
   if (*shown)
     self->next_index += frame->dropped;
   else
     self->next_index--;
   frame->index = self->next_index - 1;
-  frame->line = line_reader_number (self->reader);
-  frame->offset = line_reader_offset (self->reader);
+  frame->line = line_reader_number (self->lines);
+  frame->offset = line_reader_offset (self->lines);
   return RECORD_READER_FRAME;
 }
 
@@ -162,19 +135,15 @@ next_mot (RecordReader *self, gchar *text, gsize length, RecordedFrame *frame, g
       && line.columns != self->columns)
     g_set_error (&reason, RECORD_ERROR, RECORD_ERROR_MALFORMED,
         "%u columns, but the lines before have %u", line.columns, self->columns);
-  if (reason) {
-    malformed (self, error, reason);
-    g_error_free (reason);
-    return RECORD_READER_MALFORMED;
-  }
-  self->columns = line.columns;
-  if (line.frame + 1 < self->mot_frames)
-    return unusable (self, error,
+  if (reason == NULL && line.frame + 1 < self->mot_frames)
+    g_set_error (&reason, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
         "frame %" G_GUINT64_FORMAT " comes after frame %" G_GUINT64_FORMAT
         " of line %" G_GUINT64_FORMAT ": the file is not in order of frames; "
         "\"sort -s -t, -k1,1n\" mends it",
         line.frame + 1, self->mot_frames, self->last_line);
-
+  if (reason)
+    return refuse (self, error, reason);
+  self->columns = line.columns;
   if (!self->mot_open || line.frame > self->mot.index) {
     *complete = self->mot_open;
     if (*complete) {
@@ -184,12 +153,12 @@ next_mot (RecordReader *self, gchar *text, gsize length, RecordedFrame *frame, g
     }
     recorded_frame_reset (&self->mot);
     self->mot.index = line.frame;
-    self->mot.line = line_reader_number (self->reader);
-    self->mot.offset = line_reader_offset (self->reader);
+    self->mot.line = line_reader_number (self->lines);
+    self->mot.offset = line_reader_offset (self->lines);
     self->mot_frames = line.frame + 1;
     self->mot_open = TRUE;
   }
-  self->last_line = line_reader_number (self->reader);
+  self->last_line = line_reader_number (self->lines);
   if (line.ignored)
     self->ignored++;
   else
@@ -228,7 +197,7 @@ detect (RecordReader *self, const gchar *line)
 static gboolean
 may_grow (RecordReader *self, const gchar *line, gsize length)
 {
-  if (!line_reader_is_unfinished (self->reader))
+  if (!line_reader_is_unfinished (self->lines))
     return FALSE;
   if (self->format == RECORD_FORMAT_MOT)
     return strspn (line, "0123456789+-.eE, \t\r") == length;
@@ -239,11 +208,8 @@ may_grow (RecordReader *self, const gchar *line, gsize length)
 static RecordReaderResult
 unfinished (GError **error)
 {
-  GError *reason;
+  GError *reason = g_steal_pointer (error);
 
-  if (error == NULL)
-    return RECORD_READER_UNFINISHED;
-  reason = g_steal_pointer (error);
   g_set_error (error, reason->domain, reason->code,
       "%s; the line has no end: the file is "
       "incomplete or still growing (follow=true waits for the rest)",
@@ -269,9 +235,10 @@ next_frame (RecordReader *self, gboolean boxes, RecordedFrame *frame, GError **e
     if (result != RECORD_READER_FRAME)
       return result;
     if (self->format == RECORD_FORMAT_AUTO && !detect (self, line))
-      return unusable (self, error,
-          "neither JSON Lines (which begins with '{') nor MOT text "
-          "(which begins with a digit)");
+      return refuse (self, error,
+          g_error_new_literal (RECORD_ERROR, RECORD_ERROR_UNUSABLE,
+              "neither JSON Lines (which begins with '{') nor MOT text (which begins with a "
+              "digit)"));
     growing = may_grow (self, line, length);
     if (self->format == RECORD_FORMAT_JSONL)
       result = next_jsonl (self, line, length, boxes, frame, &complete, error);
@@ -303,138 +270,33 @@ record_reader_format (RecordReader *self)
 }
 
 guint64
-record_reader_frames (RecordReader *self)
-{
-  if (self->format == RECORD_FORMAT_MOT)
-    return self->mot_frames;
-  return self->next_index;
-}
-
-guint64
 record_reader_ignored (RecordReader *self)
 {
   return self->ignored;
 }
 
-gboolean
-record_reader_can_rewind (RecordReader *self)
+LineReader *
+record_reader_lines (RecordReader *self)
 {
-  return line_reader_can_rewind (self->reader);
+  return self->lines;
 }
 
 gboolean
-record_reader_seek (RecordReader *self, guint64 offset, guint64 line, guint64 index, GError **error)
+record_reader_seek (RecordReader *self, guint64 offset, GError **error)
 {
-  note_base (self);
-  if (offset < self->base) {
-    offset = self->base;
-    line = 1;
-    index = self->base_index;
-  }
-  if (!line_reader_seek (self->reader, offset, line, error))
-    return FALSE;
-  self->next_index = index;
   self->mot_open = FALSE;
   self->mot_frames = 0;
-  return TRUE;
-}
-
-guint64
-record_reader_offset (RecordReader *self)
-{
-  return line_reader_offset (self->reader);
-}
-
-guint64
-record_reader_position (RecordReader *self)
-{
-  return line_reader_position (self->reader);
-}
-
-guint64
-record_reader_line_at (RecordReader *self, guint64 offset)
-{
-  return line_reader_number_at (self->reader, offset);
+  return line_reader_seek (self->lines, offset, error);
 }
 
 gboolean
 record_reader_rewind (RecordReader *self, GError **error)
 {
-  if (!record_reader_seek (self, 0, 1, 0, error))
+  note_base (self);
+  if (!record_reader_seek (self, self->base, error))
     return FALSE;
+  self->next_index = self->base_index;
   self->format = self->requested_format;
   self->columns = 0;
   return TRUE;
-}
-
-guint64
-record_reader_count_rest (RecordReader *self)
-{
-  gboolean follow = line_reader_follows (self->reader);
-  guint64 count = 0;
-
-  line_reader_set_follow (self->reader, FALSE);
-  if (self->format == RECORD_FORMAT_MOT && record_reader_can_rewind (self)) {
-    RecordReaderResult result;
-    RecordedFrame frame;
-
-    recorded_frame_init (&frame);
-    do {
-      result = record_reader_next (self, &frame, NULL);
-      count += result == RECORD_READER_FRAME;
-    } while (result == RECORD_READER_FRAME || result == RECORD_READER_MALFORMED);
-    recorded_frame_clear (&frame);
-  } else {
-    count = line_reader_count_rest (self->reader, "\"outside-segment\":true");
-  }
-  line_reader_set_follow (self->reader, follow);
-  return count;
-}
-
-void
-record_reader_set_follow (RecordReader *self, gboolean follow)
-{
-  line_reader_set_follow (self->reader, follow);
-}
-
-gboolean
-record_reader_follows (RecordReader *self)
-{
-  return line_reader_follows (self->reader);
-}
-
-void
-record_reader_set_deadline (RecordReader *self, gint64 deadline)
-{
-  line_reader_set_deadline (self->reader, deadline);
-}
-
-gboolean
-record_reader_is_late (RecordReader *self)
-{
-  return line_reader_is_late (self->reader);
-}
-
-gboolean
-record_reader_may_wait (RecordReader *self)
-{
-  return !record_reader_can_rewind (self) || record_reader_follows (self);
-}
-
-gboolean
-record_reader_claim (RecordReader *self, const gchar *owner, GError **error)
-{
-  return line_reader_claim (self->reader, owner, error);
-}
-
-void
-record_reader_set_waiting (RecordReader *self, void (*waiting) (gpointer), gpointer data)
-{
-  line_reader_set_waiting (self->reader, waiting, data);
-}
-
-void
-record_reader_set_flushing (RecordReader *self, gboolean flushing)
-{
-  line_reader_set_flushing (self->reader, flushing);
 }

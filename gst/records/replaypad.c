@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "replaypad.h"
 
-#include "boxpads.h"
-#include "streamtime.h"
+#include "streamposition.h"
 
 typedef struct
 {
@@ -34,8 +33,9 @@ struct _GstBoxReplayPad
 
 G_DEFINE_TYPE (GstBoxReplayPad, replay_pad, GST_TYPE_PAD)
 
+/* Matroska's demuxer calls text pango-markup. */
 static GstStaticPadTemplate template = GST_STATIC_PAD_TEMPLATE ("boxes", GST_PAD_SINK,
-    GST_PAD_REQUEST, GST_STATIC_CAPS (BOX_PADS_CAPS_READ));
+    GST_PAD_REQUEST, GST_STATIC_CAPS ("text/x-raw, format=(string){ utf8, pango-markup }"));
 
 static void
 line_free (Line *line)
@@ -50,7 +50,7 @@ replay_pad_time (const GstSegment *segment, GstBuffer *buffer)
   GstClockTime time = GST_BUFFER_PTS (buffer);
 
   if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (time)
-      || stream_time_is_outside (segment, buffer))
+      || stream_position_is_outside (segment, buffer))
     return GST_CLOCK_TIME_NONE;
   time = MAX (time, segment->start);
   return gst_segment_to_running_time (segment, GST_FORMAT_TIME, MIN (time, segment->stop));
@@ -174,7 +174,7 @@ drop_before (GstBoxReplayPad *self, GstClockTime time)
 
   while ((line = g_queue_peek_head (&self->lines)) != NULL && line->time < time) {
     line_free (g_queue_pop_head (&self->lines));
-    self->text->counts.unmatched++;
+    self->text->counts->unmatched++;
     g_cond_broadcast (&self->changed);
   }
 }
@@ -209,43 +209,33 @@ wait_for_line (GstBoxReplayPad *self, GstClockTime first, GstClockTime last, gin
   }
 }
 
-/* Parses the text of a frame. */
-static RecordMatchResult
-parse (GstBoxReplayPad *self, GstBuffer *buffer, RecordedFrame **frame, GError **error)
-{
-  RecordMatchResult result = RECORD_MATCH_NONE;
-  GstMapInfo map;
-
-  if (gst_buffer_map (buffer, &map, GST_MAP_READ)) {
-    result = replay_text_parse (self->text, (const gchar *) map.data, map.size, self->time, frame,
-        error);
-    gst_buffer_unmap (buffer, &map);
-  }
-  return result;
-}
-
 RecordMatchResult
-replay_pad_find (GstBoxReplayPad *self, GstClockTime time, GstClockTime tolerance, gint64 deadline,
+replay_pad_find (GstBoxReplayPad *self, GstClockTime time, const RecordSearch *search,
     RecordedFrame **frame, GError **error)
 {
+  const GstClockTime tolerance = search->tolerance;
   const GstClockTime last = time > G_MAXUINT64 - 1 - tolerance ? G_MAXUINT64 - 1 : time + tolerance;
   RecordMatchResult result = RECORD_MATCH_NONE;
   GstBuffer *buffer;
+  GstMapInfo map;
   gboolean done;
 
   g_mutex_lock (&self->lock);
-  done = wait_for_line (self, time > tolerance ? time - tolerance : 0, last, deadline, &buffer);
+  done = wait_for_line (self, time > tolerance ? time - tolerance : 0, last, search->deadline,
+      &buffer);
   g_mutex_unlock (&self->lock);
   if (!done)
     return RECORD_MATCH_FLUSHING;
-  if (buffer)
-    result = parse (self, buffer, frame, error);
+  if (buffer && gst_buffer_map (buffer, &map, GST_MAP_READ)) {
+    result = replay_text_parse (self->text, search, self->time, &map, frame, error);
+    gst_buffer_unmap (buffer, &map);
+  }
   gst_clear_buffer (&buffer);
   return result;
 }
 
-static void
-set_finished (GstBoxReplayPad *self, gboolean finished)
+void
+replay_pad_set_finished (GstBoxReplayPad *self, gboolean finished)
 {
   g_mutex_lock (&self->lock);
   if (finished)
@@ -253,18 +243,6 @@ set_finished (GstBoxReplayPad *self, gboolean finished)
   self->finished = finished;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
-}
-
-void
-replay_pad_finish (GstBoxReplayPad *self)
-{
-  set_finished (self, TRUE);
-}
-
-void
-replay_pad_resume (GstBoxReplayPad *self)
-{
-  set_finished (self, FALSE);
 }
 
 void
@@ -321,43 +299,21 @@ replay_pad_request (GstElement *element, GstPadTemplate *from, GstBoxReplayPad *
   return GST_PAD (self);
 }
 
-/* Empties the slot if its pad was released. */
 void
-replay_pad_stop (GstElement *element, GstBoxReplayPad **slot)
+replay_pad_release (GstElement *element, GstPad *pad, GstBoxReplayPad **slot)
 {
-  GstBoxReplayPad *released = NULL;
+  GstBoxReplayPad *self = REPLAY_PAD (pad);
 
-  GST_OBJECT_LOCK (element);
-  if (*slot && GST_OBJECT_PARENT (*slot) == NULL)
-    released = g_steal_pointer (slot);
-  GST_OBJECT_UNLOCK (element);
-  g_clear_pointer (&released, gst_object_unref);
-}
-
-/* Ends the stream of the pad. */
-static void
-close_pad (GstBoxReplayPad *self)
-{
   g_mutex_lock (&self->lock);
   self->ended = self->finished = TRUE;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
-}
-
-void
-replay_pad_release (GstElement *element, GstPad *pad, GstBoxReplayPad **slot,
-    const gboolean *started)
-{
-  gboolean keep;
-
-  close_pad (REPLAY_PAD (pad));
   gst_pad_set_active (pad, FALSE);
   gst_element_remove_pad (element, pad);
   GST_OBJECT_LOCK (element);
-  keep = *started;
+  *slot = NULL;
   GST_OBJECT_UNLOCK (element);
-  if (!keep)
-    replay_pad_stop (element, slot);
+  gst_object_unref (pad);
 }
 
 /* ------------------------------------------------------------------- the type */

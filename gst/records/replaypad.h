@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * replaypad: the sink pad `boxes` of boxreplay, on request. It takes the boxes of frames
- * as text (boxpads.h) and holds up to REPLAY_PAD_LINES of them until their frames come;
- * then its upstream waits. Text and frames are matched by running time.
+ * as text, as recordpad.h pushes it, and holds up to REPLAY_PAD_LINES of them until their frames
+ * come; then its upstream waits. Text and frames are matched by running time.
  */
 #pragma once
 
@@ -20,15 +20,12 @@ G_DECLARE_FINAL_TYPE (GstBoxReplayPad, replay_pad, REPLAY, PAD, GstPad)
 /* Returns the template of the pad, floating. */
 GstPadTemplate *replay_pad_template (void);
 
-/* The methods request_new_pad and release_pad. `slot` is where the
- * element keeps the pad, or NULL if it has none; it changes under the object lock. While
- * *started is TRUE it does not change: replay_pad_request () returns NULL, and a released pad
- * remains, at its end, until replay_pad_stop (). */
+/* The methods request_new_pad and release_pad. `slot` is where the element keeps the pad, or NULL
+ * if it has none; it changes under the object lock. replay_pad_request () returns NULL if it has
+ * one, or while *started is TRUE. A released pad is at its end. */
 GstPad *replay_pad_request (GstElement *element, GstPadTemplate *template, GstBoxReplayPad **slot,
     const gboolean *started);
-void replay_pad_release (GstElement *element, GstPad *pad, GstBoxReplayPad **slot,
-    const gboolean *started);
-void replay_pad_stop (GstElement *element, GstBoxReplayPad **slot);
+void replay_pad_release (GstElement *element, GstPad *pad, GstBoxReplayPad **slot);
 
 /* Forgets all text; called before the video starts. `text`, which is not owned, parses and
  * counts what comes. */
@@ -39,20 +36,17 @@ void replay_pad_start (GstBoxReplayPad *self, ReplayText *text);
  * in time. */
 GstClockTime replay_pad_time (const GstSegment *segment, GstBuffer *buffer);
 
-/* Finds the first text that is at most `tolerance` (ns) away from the running time `time`
- * of a frame. Earlier text is dropped and counted as unmatched. Waits until such text, a
- * later text, a GAP event or EOS has come, but no longer than until `deadline`
- * (g_get_monotonic_time (); 0: without a limit). Text without content is a frame without boxes.
+/* Finds the first text that is at most the tolerance of the search away from the running time
+ * `time` of a frame. Earlier text is dropped and counted as unmatched. Waits until such text, a
+ * later text, a GAP event or EOS has come, but no longer than until the deadline of the search.
+ * Text without content is a frame without boxes.
  * Called by the streaming thread of the video. The frame is that of replay_text_parse (). */
-RecordMatchResult replay_pad_find (GstBoxReplayPad *self, GstClockTime time, GstClockTime tolerance,
-    gint64 deadline, RecordedFrame **frame, GError **error);
+RecordMatchResult replay_pad_find (GstBoxReplayPad *self, GstClockTime time,
+    const RecordSearch *search, RecordedFrame **frame, GError **error);
 
-/* Handles EOS of the video: counts the text that is left as unmatched. Text that comes
- * later is refused, until replay_pad_resume (). */
-void replay_pad_finish (GstBoxReplayPad *self);
-
-/* Handles SEGMENT of the video: takes text again. */
-void replay_pad_resume (GstBoxReplayPad *self);
+/* With TRUE, at EOS of the video, counts the text that is left as unmatched, and refuses text that
+ * comes later; with FALSE, at SEGMENT of the video, takes text again. */
+void replay_pad_set_finished (GstBoxReplayPad *self, gboolean finished);
 
 /* With TRUE, interrupts replay_pad_find () and the upstream of the pad, and keeps both
  * from waiting until it is called with FALSE. Any thread may call it. */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "replaytext.h"
 
-#include "boxpads.h"
+#include <string.h>
 
 void
-replay_text_init (ReplayText *self)
+replay_text_init (ReplayText *self, RecordMatchCounts *counts)
 {
-  *self = (ReplayText) { .parser = jsonl_parser_new (), .line = g_string_new (NULL) };
+  *self = (ReplayText) {
+    .counts = counts,
+    .parser = jsonl_parser_new (),
+    .line = g_string_new (NULL),
+  };
   recorded_frame_init (&self->frame);
 }
 
@@ -16,7 +20,6 @@ replay_text_clear (ReplayText *self)
   jsonl_parser_free (self->parser);
   recorded_frame_clear (&self->frame);
   g_string_free (self->line, TRUE);
-  g_free (self->first_skipped);
 }
 
 void
@@ -25,66 +28,48 @@ replay_text_start (ReplayText *self, gboolean skip_errors, gsize max_line, Label
   self->skip_errors = skip_errors;
   self->max_line = max_line;
   self->frame.labels = labels;
-  self->counts = (RecordMatchCounts) { 0 };
-  g_clear_pointer (&self->first_skipped, g_free);
 }
 
-void
-replay_text_prefix_error (ReplayText *self, GError **error)
-{
-  g_prefix_error (error, " text at %" GST_TIME_FORMAT ": ", GST_TIME_ARGS (self->time));
-}
-
-/* Counts the line parsed last, which cannot be used. */
+/* Removes the end of line and the NULs that a demuxer adds behind it, and replaces the
+ * entities of markup (&quot; ...) if the demuxer has escaped the quotes. */
 static void
-skip_line (ReplayText *self, const gchar *reason)
+restore (GString *line)
 {
-  self->counts.skipped++;
-  if (self->first_skipped == NULL)
-    self->first_skipped = g_strdup (reason);
-}
-
-/* Counts the line parsed last as skipped, or returns RECORD_MATCH_FAILED. */
-static RecordMatchResult
-refuse (ReplayText *self, GError *reason, GError **error)
-{
-  replay_text_prefix_error (self, &reason);
-  if (!self->skip_errors) {
-    g_propagate_error (error, reason);
-    return RECORD_MATCH_FAILED;
-  }
-  skip_line (self, reason->message);
-  g_error_free (reason);
-  return RECORD_MATCH_NONE;
+  g_string_truncate (line, strlen (g_strchomp (line->str)));
+  /* a line has quotes, unless they were escaped as &quot; */
+  if (strchr (line->str, '"') != NULL)
+    return;
+  g_string_replace (line, "&quot;", "\"", 0);
+  g_string_replace (line, "&apos;", "'", 0);
+  g_string_replace (line, "&#39;", "'", 0);
+  g_string_replace (line, "&lt;", "<", 0);
+  g_string_replace (line, "&gt;", ">", 0);
+  g_string_replace (line, "&amp;", "&", 0);
 }
 
 RecordMatchResult
-replay_text_parse (ReplayText *self, const gchar *line, gsize size, GstClockTime time,
-    RecordedFrame **frame, GError **error)
+replay_text_parse (ReplayText *self, const RecordSearch *search, GstClockTime time,
+    const GstMapInfo *line, RecordedFrame **frame, GError **error)
 {
   GError *reason = NULL;
 
-  self->time = time;
-  if (size > self->max_line) {
+  g_string_truncate (self->line, 0);
+  if (line->size > self->max_line) {
     g_set_error (&reason, RECORD_ERROR, RECORD_ERROR_MALFORMED,
         "a line of more than %" G_GSIZE_FORMAT " bytes (max-line)", self->max_line);
-    return refuse (self, reason, error);
+  } else {
+    g_string_append_len (self->line, (const gchar *) line->data, (gssize) line->size);
+    restore (self->line);
+    if (self->line->len == 0)
+      return RECORD_MATCH_NONE;
   }
-  g_string_truncate (self->line, 0);
-  g_string_append_len (self->line, line, size);
-  box_pads_restore (self->line);
-  if (self->line->len == 0)
-    return RECORD_MATCH_NONE;
-  if (!jsonl_parse (self->parser, self->line->str, self->line->len, &self->frame, &reason))
-    return refuse (self, reason, error);
-  self->counts.matched++;
-  *frame = &self->frame;
-  return RECORD_MATCH_FOUND;
-}
-
-void
-replay_text_skip_found (ReplayText *self, const gchar *reason)
-{
-  self->counts.matched--;
-  skip_line (self, reason);
+  if (reason == NULL
+      && jsonl_parse (self->parser, self->line->str, self->line->len, &self->frame, &reason)
+      && recorded_frame_fit (&self->frame, search->width, search->height, &reason)) {
+    self->counts->matched++;
+    *frame = &self->frame;
+    return RECORD_MATCH_FOUND;
+  }
+  g_prefix_error (&reason, " text at %" GST_TIME_FORMAT ": ", GST_TIME_ARGS (time));
+  return record_match_refuse (self->counts, self->skip_errors, reason, error);
 }

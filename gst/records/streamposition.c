@@ -3,7 +3,6 @@
 #include "streamposition.h"
 
 #include "framesize.h"
-#include "streamtime.h"
 
 #define UNKNOWN_FRAME_DURATION (40 * GST_MSECOND)
 
@@ -70,29 +69,30 @@ index_at (const StreamPosition *self, GstClockTime time, GstClockTime duration)
 }
 
 StreamPositionStep
-stream_position_step (StreamPosition *self, const GstSegment *segment, GstBuffer *buffer,
-    gboolean by_index)
+stream_position_step (StreamPosition *self, const GstSegment *segment, GstBuffer *buffer)
 {
   gboolean had_time = GST_CLOCK_TIME_IS_VALID (self->last_time);
   StreamPositionStep step = {
-    .time = stream_time_of (segment, buffer),
+    .time = stream_position_time (segment, buffer),
     .duration = frame_duration (self, buffer),
   };
   gboolean backward, forward;
 
-  if (!GST_CLOCK_TIME_IS_VALID (step.time))
+  if (!GST_CLOCK_TIME_IS_VALID (step.time)) {
+    step.index = self->index++;
     return step;
+  }
   backward = had_time && step.time <= self->last_time;
   forward = had_time && step.time > self->last_time + 2 * step.duration;
   step.jumped = self->flushed || self->ended || (self->new_segment && (backward || forward))
       || (segment->rate < 0 && (backward || !had_time));
   if (step.jumped) {
     step.rewound = backward || self->ended;
-    step.index_unknown = by_index && step.duration == 0;
-    if (by_index && !step.index_unknown) {
+    step.index_unknown = step.duration == 0;
+    if (!step.index_unknown) {
       guint64 index = index_at (self, step.time, step.duration);
 
-      step.rewound |= index < self->index;
+      step.index_back = index < self->index;
       self->index = index;
     }
   }
@@ -102,5 +102,6 @@ stream_position_step (StreamPosition *self, const GstSegment *segment, GstBuffer
   if (self->index == 0)
     self->first_time = step.time;
   self->last_time = step.time;
+  step.index = self->index++;
   return step;
 }

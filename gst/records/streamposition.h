@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * streamposition: tracks the position of each buffer in its stream, by time and by
- * index, and detects jumps: a seek, a segment that starts elsewhere, another round
- * after the end of the stream.
+ * streamposition: the stream time of a buffer, and whether its frame is shown. Tracks the position
+ * of each buffer in its stream, by time and by index, and detects jumps: a seek, a segment that
+ * starts elsewhere, another round after the end of the stream.
  */
 #pragma once
 
@@ -10,11 +10,42 @@
 
 G_BEGIN_DECLS
 
+/* Returns whether no part of the buffer is inside its segment, so that sinks drop it.
+ * Returns FALSE if the buffer has no PTS or the segment is not in time. */
+static inline gboolean
+stream_position_is_outside (const GstSegment *segment, GstBuffer *buffer)
+{
+  GstClockTime start = GST_BUFFER_PTS (buffer), stop = start;
+
+  if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (start))
+    return FALSE;
+  if (GST_BUFFER_DURATION_IS_VALID (buffer))
+    stop += GST_BUFFER_DURATION (buffer);
+  return !gst_segment_clip (segment, GST_FORMAT_TIME, start, stop, NULL, NULL);
+}
+
+/* Returns the stream time of the PTS, also of a buffer outside the segment; 0 if it is
+ * negative and a part of the buffer is inside the segment. Returns GST_CLOCK_TIME_NONE
+ * if the buffer has no PTS, the segment is not in time, or the stream time is negative. */
+static inline GstClockTime
+stream_position_time (const GstSegment *segment, GstBuffer *buffer)
+{
+  guint64 time;
+  gint sign;
+
+  if (segment->format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID (buffer))
+    return GST_CLOCK_TIME_NONE;
+  sign = gst_segment_to_stream_time_full (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer), &time);
+  if (sign < 0 && !stream_position_is_outside (segment, buffer))
+    return 0;
+  return sign == 1 ? time : GST_CLOCK_TIME_NONE;
+}
+
 typedef struct
 {
   gint width, height; /* frame size of the caps; 0: unknown */
   gint fps_n, fps_d;  /* frame rate of the caps; 0: unknown */
-  guint64 index;      /* of the next buffer, from 0; the caller counts it up */
+  guint64 index;      /* of the next buffer, from 0 */
 
   /* private */
   gboolean flushed, new_segment, ended; /* such an event came since the last buffer */
@@ -28,8 +59,10 @@ typedef struct
   GstClockTime time;     /* of the PTS, in stream time, or GST_CLOCK_TIME_NONE */
   GstClockTime duration; /* of the buffer, else of one frame at the frame rate, else the
                                  * gap; 0: unknown */
+  guint64 index;         /* of the buffer */
   gboolean jumped;
-  gboolean rewound;       /* jumped to a position at or before an earlier buffer */
+  gboolean rewound;       /* jumped to a time at or before that of an earlier buffer */
+  gboolean index_back;    /* jumped to an index below that of the next buffer */
   gboolean index_unknown; /* jumped, and the index cannot be computed */
 } StreamPositionStep;
 
@@ -43,11 +76,10 @@ void stream_position_event (StreamPosition *self, GstEvent *event);
 /* Returns whether the stream is at its end: after EOS, before the next buffer. */
 gboolean stream_position_ended (const StreamPosition *self);
 
-/* Returns the position of a buffer. After a jump, if by_index, sets `index` to that
- * of the buffer, which needs a frame rate or durations. The caller adds 1 to
- * `index` after each buffer. */
+/* Returns the position of a buffer. After a jump its index is computed, which needs a frame rate or
+ * durations; otherwise it is one more than that of the buffer before. */
 StreamPositionStep stream_position_step (StreamPosition *self, const GstSegment *segment,
-    GstBuffer *buffer, gboolean by_index);
+    GstBuffer *buffer);
 
 /* Returns half of the duration of a frame in ns, or 20 ms if that is unknown. */
 GstClockTime stream_position_half_frame (const StreamPositionStep *step);

@@ -21,12 +21,13 @@ fuzz_file (const guint8 *data, gsize size, RecordFormat format, FuzzFrame check)
   RecordReaderResult result;
   RecordedFrame frame;
   RecordReader *reader;
+  LineReader *lines;
   guint64 index = 0, frames = 0;
 
   g_assert (fd >= 0 && write (fd, data, size) == (gssize) size);
-  reader = record_reader_new (location, format, MAX_LINE, &error);
+  lines = line_reader_new (location, MAX_LINE, NULL, &error);
   g_assert_no_error (error);
-  record_reader_set_labels (reader, &fuzz_labels);
+  reader = record_reader_new (lines, format, MAX_LINE, &fuzz_labels);
   recorded_frame_init (&frame);
   do {
     result = record_reader_next (reader, &frame, &error);

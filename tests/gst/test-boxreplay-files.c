@@ -87,8 +87,7 @@ GST_START_TEST (malformed_lines_name_file_and_line)
     Replay r;
 
     replay_open (&r, text, "");
-    fail_unless_equals_int (replay_x_at (&r, 0), 1);
-    fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (FRAME)), GST_FLOW_ERROR);
+    fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
     replay_must_say (&r, GST_MESSAGE_ERROR, rows[i].says);
     replay_close (&r);
 
@@ -299,7 +298,7 @@ GST_START_TEST (a_fifo_streams)
   replay_flush (&r);
   replay_segment (&r, 0, 0);
   fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
-  replay_must_say (&r, GST_MESSAGE_ERROR, "Cannot seek backward");
+  replay_must_say (&r, GST_MESSAGE_ERROR, "cannot seek backward");
   replay_close (&r);
 
   g_free (launch);

@@ -215,8 +215,7 @@ GST_START_TEST (mot_sorted_by_track_is_refused)
 
   replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n2,1,2,3,4,5,1,-1,-1,-1\n1,2,2,3,4,5,1,-1,-1,-1\n",
       "on-error=skip");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (FRAME)), GST_FLOW_ERROR);
+  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, ":3: frame 1 comes after frame 2 of line 2");
   replay_close (&r);
   replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n", "match=timestamp");
@@ -462,7 +461,7 @@ GST_START_TEST (a_gap_is_no_frame)
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
   fail_unless (gst_harness_push_event (r.h, gst_event_new_gap (FRAME, FRAME)));
   fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 1);
+  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 2); /* 1 and 3 */
   replay_close (&r);
 }
 
