@@ -1,43 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* blockfilter: parses a frame, decides its boxes with boxsuppress, and writes it. */
+/* blockfilter: parses a frame, filters its boxes with boxlist, and writes it. */
 #include "blockfilter.h"
 
 #include <string.h>
 
-#include "meta/parentlinks.h"
 #include "records/jsonl.h"
 #include "records/mottext.h"
 
 struct _BlockFilter
 {
   RecordFormat from, to;
-  gboolean tag;
-  BoxSuppressRules *rules;
-  BoxSelectRules *select;
-  nms_context *context;
-  BoxSuppress *suppress;
+  BoxList *list;
   JsonlParser *parser;
   RecordedFrame frame;
   gboolean open; /* MOT text: `frame` has lines */
-  GArray *kept;  /* Box */
 };
 
 BlockFilter *
-block_filter_new (FilterProperties *properties, RecordFormat from, RecordFormat to)
+block_filter_new (BoxListSettings *settings, RecordFormat from, RecordFormat to)
 {
   BlockFilter *self = g_new0 (BlockFilter, 1);
 
   self->from = from;
   self->to = to;
-  self->tag = properties->action == GST_NMS_ACTION_TAG;
-  self->rules = filter_settings_get_rules (&properties->settings);
-  self->select = select_settings_get_rules (&properties->select);
-  self->context = nms_context_new ();
-  g_assert (self->context != NULL); /* as every allocation of GLib */
-  self->suppress = box_suppress_new (self->context);
+  self->list = box_list_new (settings);
   self->parser = jsonl_parser_new ();
   recorded_frame_init (&self->frame);
-  self->kept = g_array_new (FALSE, FALSE, sizeof (Box));
   return self;
 }
 
@@ -46,87 +34,28 @@ block_filter_free (BlockFilter *self)
 {
   if (self == NULL)
     return;
-  box_suppress_rules_unref (self->rules);
-  box_select_rules_unref (self->select);
-  box_suppress_free (self->suppress);
-  nms_context_free (&self->context);
+  box_list_free (self->list);
   jsonl_parser_free (self->parser);
   recorded_frame_clear (&self->frame);
-  g_array_unref (self->kept);
   g_free (self);
 }
 
-/* Sets the parent of each box, as reading metadata does. */
-static void
-link_parents (GArray *boxes)
-{
-  gboolean parents = FALSE;
-
-  for (guint i = 0; i < boxes->len; i++) {
-    Box *box = &g_array_index (boxes, Box, i);
-
-    box->parent = -1;
-    parents |= box->parent_id != 0;
-  }
-  if (parents) {
-    parent_links_find (boxes);
-    parent_links_break_rings (boxes);
-  }
-}
-
-/* Replaces the boxes of the frame by those that are not dropped. A part whose parent is dropped
- * has no parent afterwards, as box_remove leaves it. */
-static void
-remove_dropped (BlockFilter *self)
-{
-  GArray *boxes = self->frame.boxes;
-
-  g_array_set_size (self->kept, 0);
-  for (guint i = 0; i < boxes->len; i++) {
-    Box box = g_array_index (boxes, Box, i);
-
-    if (box_state_is_drop (box.state))
-      continue;
-    box.state = BOX_STATE_NONE;
-    if (box.parent >= 0 && box_state_is_drop (g_array_index (boxes, Box, box.parent).state))
-      box.parent_id = 0;
-    g_array_append_val (self->kept, box);
-  }
-  self->frame.boxes = self->kept;
-  self->kept = boxes;
-}
-
-/* Decides the boxes of the frame and writes it to the block. */
+/* Filters the boxes of the frame and writes it to the block. */
 static gboolean
 filter_frame (BlockFilter *self, Block *block, GError **error)
 {
   RecordedFrame *frame = &self->frame;
-  BoxSelectFrame select;
-  BoxCounts counts;
-  gint res;
+  const guint read = frame->boxes->len;
+  gint kept;
 
   if (!recorded_frame_fit (frame, frame->width, frame->height, error))
     return FALSE;
-  link_parents (frame->boxes);
-  box_select_begin (&select, self->select, frame->width, frame->height);
-  res = box_suppress_run (self->suppress, frame->boxes, self->rules,
-      self->select->active ? &select : NULL, self->tag, &counts);
-  if (res < 0) {
-    g_set_error_literal (error, RECORD_ERROR, RECORD_ERROR_UNUSABLE,
-        nms_context_error (self->context));
+  kept = box_list_filter (self->list, frame->boxes, frame->width, frame->height, error);
+  if (kept < 0)
     return FALSE;
-  }
   block->counts.frames++;
-  block->counts.boxes += frame->boxes->len;
-  block->counts.kept += frame->boxes->len - counts.dropped;
-  for (guint i = 0; i < frame->boxes->len && counts.rewritten > 0; i++) {
-    Box *box = &g_array_index (frame->boxes, Box, i);
-
-    if (box->flags & BOX_MOVED)
-      box_place (box, frame->width, frame->height);
-  }
-  if (!self->tag)
-    remove_dropped (self);
+  block->counts.boxes += read;
+  block->counts.kept += (guint) kept;
   if (self->to == RECORD_FORMAT_MOT)
     mot_text_format (frame, block->out);
   else
@@ -226,6 +155,6 @@ block_filter_run (BlockFilter *self, Block *block)
       return;
     line = line_end + 1;
   }
-  if (self->from == RECORD_FORMAT_MOT && !finish_frame (self, block, block->last_frame, &error))
+  if (self->open && !filter_frame (self, block, &error))
     fail (block, number, error);
 }

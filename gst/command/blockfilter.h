@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "filterproperties.h"
+#include "nmsfilter/boxlist.h"
 #include "records/recordreader.h"
 
 G_BEGIN_DECLS
@@ -20,7 +20,6 @@ typedef struct
   GString *text;         /* whole frames of the input */
   guint64 lines_before;  /* lines of the input before the block */
   guint64 frames_before; /* MOT text: number of the last frame before the block, from 1; 0: none */
-  guint64 last_frame;    /* MOT text: number of the last frame of the block */
   GString *out;          /* the filtered frames */
   BlockCounts counts;
   GError *error; /* "<line>: <reason>" or NULL; then `out` has the frames before */
@@ -29,7 +28,7 @@ typedef struct
 typedef struct _BlockFilter BlockFilter;
 
 /* `from` and `to` are the formats of input and output, not RECORD_FORMAT_AUTO. */
-BlockFilter *block_filter_new (FilterProperties *properties, RecordFormat from, RecordFormat to);
+BlockFilter *block_filter_new (BoxListSettings *settings, RecordFormat from, RecordFormat to);
 void block_filter_free (BlockFilter *self);
 
 /* Fills out, counts and error of the block. Writes to its text. */

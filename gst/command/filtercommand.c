@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filterproperties.h"
 #include "filterrun.h"
 #include "records/jsonlwrite.h"
 
@@ -30,7 +31,7 @@ typedef struct
   gchar *from_name, *to_name, *sweep_text, **files;
   gint threads;
   gboolean quiet;
-  FilterProperties properties;
+  BoxListSettings properties;
   Sweep sweep;
   RecordFormat from, to;
 } Command;

@@ -44,17 +44,17 @@ filter_command_properties_init (FilterCommandProperties *self)
 }
 
 void
-filter_properties_init (FilterProperties *self)
+filter_properties_init (BoxListSettings *self)
 {
-  filter_settings_init (&self->settings);
+  filter_settings_init (&self->filter);
   select_settings_init (&self->select);
   self->action = BOX_DEFAULT_ACTION;
 }
 
 void
-filter_properties_clear (FilterProperties *self)
+filter_properties_clear (BoxListSettings *self)
 {
-  filter_settings_clear (&self->settings);
+  filter_settings_clear (&self->filter);
   select_settings_clear (&self->select);
 }
 
@@ -78,7 +78,7 @@ is_option (const GParamSpec *spec)
 
 /* Sets a property. Returns why it cannot be used, to be freed, or NULL. */
 static gchar *
-set_value (FilterProperties *self, guint id, const GValue *value)
+set_value (BoxListSettings *self, guint id, const GValue *value)
 {
   gchar *refused;
 
@@ -89,14 +89,14 @@ set_value (FilterProperties *self, guint id, const GValue *value)
   if (id >= PROP_SELECT)
     refused = select_settings_set (&self->select, id - PROP_SELECT, value, FALSE);
   else
-    refused = filter_settings_set (&self->settings, id, value, FALSE);
+    refused = filter_settings_set (&self->filter, id, value, FALSE);
   if (!refused)
-    refused = filter_settings_error (&self->settings);
+    refused = filter_settings_error (&self->filter);
   return refused ? refused : select_settings_error (&self->select);
 }
 
 gboolean
-filter_properties_set (FilterProperties *self, const gchar *name, const gchar *text, GError **error)
+filter_properties_set (BoxListSettings *self, const gchar *name, const gchar *text, GError **error)
 {
   GObjectClass *klass = g_type_class_peek (filter_command_properties_get_type ());
   GParamSpec *spec = g_object_class_find_property (klass, name);
@@ -128,7 +128,7 @@ set_option (const gchar *option, const gchar *text, gpointer data, GError **erro
 }
 
 GOptionGroup *
-filter_properties_group (FilterProperties *self)
+filter_properties_group (BoxListSettings *self)
 {
   GObjectClass *klass = g_type_class_ref (filter_command_properties_get_type ());
   GOptionGroup *group = g_option_group_new ("nmsfilter",

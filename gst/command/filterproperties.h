@@ -5,30 +5,22 @@
  */
 #pragma once
 
-#include "nmsfilter/filtersettings.h"
-#include "nmsfilter/selectsettings.h"
+#include "nmsfilter/boxlist.h"
 
 G_BEGIN_DECLS
 
-typedef struct
-{
-  FilterSettings settings;
-  SelectSettings select;
-  GstNmsAction action;
-} FilterProperties;
-
 /* Initializes the values with the defaults. */
-void filter_properties_init (FilterProperties *self);
-void filter_properties_clear (FilterProperties *self);
+void filter_properties_init (BoxListSettings *self);
+void filter_properties_clear (BoxListSettings *self);
 
 /* Sets a property from text, as its option does. Returns FALSE and G_OPTION_ERROR_BAD_VALUE if
  * there is no such option or the value does not fit. */
-gboolean filter_properties_set (FilterProperties *self, const gchar *name, const gchar *text,
+gboolean filter_properties_set (BoxListSettings *self, const gchar *name, const gchar *text,
     GError **error);
 
 /* Returns a group with an option for each property but interval, which is about messages. The group
  * writes to `self`, which must stay valid. An option whose value does not fit ends parsing with an
  * error that names it. */
-GOptionGroup *filter_properties_group (FilterProperties *self);
+GOptionGroup *filter_properties_group (BoxListSettings *self);
 
 G_END_DECLS

@@ -168,7 +168,7 @@ read_task (Run *self, GError **error)
   task->block.out = g_string_new (NULL);
   task->block.lines_before = self->lines;
   task->block.frames_before = self->frame;
-  task->block.last_frame = self->frame = frame;
+  self->frame = frame;
   g_string_erase (self->rest, 0, length);
   self->lines += count_lines (task->block.text->str, length);
   self->offset += length;
@@ -298,7 +298,7 @@ write_task (Run *self, const Task *task, GError **error)
 }
 
 static gboolean
-filter_all (Run *self, FilterProperties *properties, GError **error)
+filter_all (Run *self, BoxListSettings *properties, GError **error)
 {
   GError *failed = NULL;
   gboolean good = TRUE;
@@ -375,7 +375,7 @@ close_files (Run *self, GError **error)
 }
 
 gboolean
-filter_run (const FilterRun *options, FilterProperties *properties, GError **error)
+filter_run (const FilterRun *options, BoxListSettings *properties, GError **error)
 {
   Run self = { .options = options, .in = -1, .out = -1, .begun = g_get_monotonic_time () };
   const gchar *at = options->input, *separator = ": ";

@@ -20,6 +20,6 @@ typedef struct
 
 /* Empties the output and writes the filtered frames to it. After an error, which names the file
  * and its line, the output has the frames before that line. */
-gboolean filter_run (const FilterRun *self, FilterProperties *properties, GError **error);
+gboolean filter_run (const FilterRun *self, BoxListSettings *properties, GError **error);
 
 G_END_DECLS
