@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxrecord: files that cannot be written, pipes and their readers, states, and the
- * signal. */
+/* boxrecord: files that cannot be written, standard output, states, and the signal. */
 #include <fcntl.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -14,91 +13,21 @@
 #include <unistd.h>
 
 #include "checkrunner.h"
+#include "recorder.h"
 #include "sanitized.h"
 #include "startrace.h"
 #include "textfiles.h"
-
-static GstHarness *
-harness (GstBus *bus, const gchar *location, const gchar *properties)
-{
-  gchar *launch = g_strdup_printf ("boxrecord location=%s %s", location, properties);
-  GstHarness *h = gst_harness_new_parse (launch);
-
-  gst_element_set_bus (h->element, bus);
-  gst_harness_set_src_caps_str (h, "application/x-anything");
-  gst_harness_set_drop_buffers (h, TRUE);
-  g_free (launch);
-  return h;
-}
-
-static GstBuffer *
-new_buffer (GstClockTime pts)
-{
-  GstBuffer *buffer = gst_buffer_new ();
-
-  GST_BUFFER_PTS (buffer) = pts;
-  return buffer;
-}
-
-/* Fails unless the only error on the bus contains that text. */
-static void
-must_fail (GstBus *bus, const gchar *what)
-{
-  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-  GError *error;
-
-  fail_unless (message != NULL, "no error");
-  gst_message_parse_error (message, &error, NULL);
-  fail_unless (strstr (error->message, what) != NULL, "said: %s\nnot: %s", error->message, what);
-  g_error_free (error);
-  gst_message_unref (message);
-  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-  fail_unless (message == NULL, "a second error");
-}
-
-static void
-must_not_start (const gchar *location, const gchar *format, gboolean append, const gchar *what)
-{
-  GstElement *element = gst_element_factory_make ("boxrecord", NULL);
-  GstBus *bus = gst_bus_new ();
-
-  gst_element_set_bus (element, bus);
-  g_object_set (element, "location", location, "append", append, NULL);
-  gst_util_set_object_arg (G_OBJECT (element), "format", format);
-  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PLAYING),
-      GST_STATE_CHANGE_FAILURE);
-  must_fail (bus, what);
-  gst_element_set_state (element, GST_STATE_NULL);
-  gst_element_set_bus (element, NULL);
-  gst_object_unref (bus);
-  gst_object_unref (element);
-}
 
 GST_START_TEST (unusable_files_fail_at_start)
 {
   gchar *path = text_file_new ("words.txt", "not MOT\n", -1);
 
-  must_not_start (NULL, "jsonl", FALSE, "set the property location");
-  must_not_start ("", "jsonl", FALSE, "set the property location");
-  must_not_start (g_get_tmp_dir (), "jsonl", FALSE, "Is a directory");
-  must_not_start ("/nonexistent/boxes.jsonl", "jsonl", FALSE, "No such file or directory");
-  must_not_start (path, "mot", TRUE, "does not end with a line of MOT text");
-  must_not_start (path, "jsonl", TRUE, "does not end with a line of JSON Lines");
+  recorder_must_refuse ("", "", "set the property location");
+  recorder_must_refuse (g_get_tmp_dir (), "", "Is a directory");
+  recorder_must_refuse ("/nonexistent/boxes.jsonl", "", "No such file or directory");
+  recorder_must_refuse (path, "append=true format=mot", "does not end with a line of MOT text");
+  recorder_must_refuse (path, "append=true", "does not end with a line of JSON Lines");
   g_free (path);
-}
-
-GST_END_TEST;
-
-GST_START_TEST (a_full_disk_is_one_error)
-{
-  GstBus *bus = gst_bus_new ();
-  GstHarness *h = harness (bus, "/dev/full", "");
-
-  fail_unless_equals_int (gst_harness_push (h, new_buffer (0)), GST_FLOW_ERROR);
-  must_fail (bus, "Cannot write to /dev/full: No space left on device");
-  gst_harness_teardown (h);
-  gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
 }
 
 GST_END_TEST;
@@ -116,107 +45,6 @@ must_read_line (int fd, const gchar *expected)
   line[length] = '\0';
   fail_unless_equals_string (line, expected);
 }
-
-GST_START_TEST (a_fifo_is_live_and_its_reader_may_leave)
-{
-  gchar *path = text_file_path ("fifo");
-  GstBus *bus = gst_bus_new ();
-  GstHarness *h;
-  int fd;
-
-  fail_unless (mkfifo (path, 0600) == 0);
-  /* opens although there is no reader yet */
-  h = harness (bus, path, "");
-  fd = open (path, O_RDONLY | O_NONBLOCK);
-  fail_unless_equals_int (gst_harness_push (h, new_buffer (0)), GST_FLOW_OK);
-  must_read_line (fd, "{\"timestamp\":0,\"objects\":[]}\n");
-  fail_unless_equals_int (gst_harness_push (h, new_buffer (1)), GST_FLOW_OK);
-  must_read_line (fd, "{\"timestamp\":1,\"objects\":[]}\n");
-  close (fd);
-  fail_unless_equals_int (gst_harness_push (h, new_buffer (2)), GST_FLOW_ERROR);
-  must_fail (bus, "the reader closed the pipe");
-  gst_harness_teardown (h);
-  gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
-  g_free (path);
-}
-
-GST_END_TEST;
-
-static gpointer
-push_until_refused (gpointer data)
-{
-  GstFlowReturn flow;
-  guint i = 0;
-
-  do
-    flow = gst_harness_push (data, new_buffer (i++));
-  while (flow == GST_FLOW_OK);
-  return GINT_TO_POINTER (flow);
-}
-
-/* A reader that reads nothing, or that never opens the pipe, does not block a flush or a
- * state change. A line that a flush interrupts is not completed later. */
-GST_START_TEST (a_stuck_reader_is_interrupted)
-{
-  gchar *path = text_file_path ("stuck");
-  GstBus *bus = gst_bus_new ();
-  GstHarness *h;
-  GThread *thread;
-  guint i;
-
-  fail_unless (mkfifo (path, 0600) == 0);
-  for (i = 0; i < 3; i++) {
-    int fd = i < 2 ? open (path, O_RDWR) : -1;
-
-    h = harness (bus, path, "");
-    thread = g_thread_new ("push", push_until_refused, h);
-    g_usleep (100000);
-    if (i == 0) {
-      gchar *all = NULL, **lines;
-      gsize length = 0, size = 1 << 20;
-      gssize got;
-      guint k;
-
-      fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
-      fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
-      fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
-      fail_unless (fcntl (fd, F_SETFL, O_NONBLOCK) == 0);
-      all = g_malloc (size);
-      while ((got = read (fd, all + length, size - length - 1)) > 0)
-        length += got;
-      {
-        GstSegment segment;
-        gst_segment_init (&segment, GST_FORMAT_TIME);
-        fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
-      }
-      fail_unless_equals_int (gst_harness_push (h, new_buffer (7)), GST_FLOW_OK);
-      while ((got = read (fd, all + length, size - length - 1)) > 0)
-        length += got;
-      all[length] = '\0';
-      lines = g_strsplit (all, "\n", -1);
-      for (k = 0; lines[k + 1]; k++)
-        fail_unless (g_str_has_prefix (lines[k], "{\"timestamp\":")
-                && g_str_has_suffix (lines[k], ",\"objects\":[]}"),
-            "%s", lines[k]);
-      fail_unless_equals_string (lines[k - 1], "{\"timestamp\":7,\"objects\":[]}");
-      fail_unless_equals_string (lines[k], "");
-      g_strfreev (lines);
-      g_free (all);
-    } else {
-      gst_element_set_state (h->element, GST_STATE_NULL);
-      fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
-    }
-    gst_harness_teardown (h);
-    if (fd >= 0)
-      close (fd);
-  }
-  gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
-  g_free (path);
-}
-
-GST_END_TEST;
 
 /* Returns the environment for another program that loads the plugin. With a sanitizer in
  * the plugin it preloads the sanitizer and turns its search for leaks off. Returns NULL,
@@ -348,11 +176,12 @@ GST_START_TEST (sigpipe_stays_as_it_was)
 
   fail_unless (pipe (ends) == 0);
   location = g_strdup_printf ("/dev/fd/%d", ends[1]);
-  h = harness (bus, location, "");
+  h = recorder_new (bus, location, "");
   close (ends[0]);
   close (ends[1]);
-  fail_unless_equals_int (gst_harness_push (h, new_buffer (0)), GST_FLOW_ERROR);
-  must_fail (bus, "the reader closed the pipe");
+  fail_unless_equals_int (recorder_push (h, 0, 0), GST_FLOW_ERROR);
+  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, "the reader closed the pipe"),
+      1);
   sigpending (&pending);
   fail_if (sigismember (&pending, SIGPIPE));
   pthread_sigmask (SIG_SETMASK, NULL, &mask);
@@ -371,16 +200,13 @@ GST_START_TEST (files_change_in_ready_only)
 {
   gchar *path = text_file_path ("ready.jsonl"), *location;
   GstBus *bus = gst_bus_new ();
-  GstHarness *h = harness (bus, path, "");
+  GstHarness *h = recorder_new (bus, path, "");
   GstElement *element = gst_harness_find_element (h, "boxrecord");
-  GstMessage *message;
 
   g_object_set (element, "location", "/elsewhere", NULL);
   g_object_get (element, "location", &location, NULL);
   fail_unless_equals_string (location, path);
-  message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
-  fail_unless (message != NULL);
-  gst_message_unref (message);
+  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_WARNING, "location"), 1);
   g_free (location);
   gst_object_unref (element);
   gst_harness_teardown (h);
@@ -465,9 +291,10 @@ GST_START_TEST (the_signal_needs_no_file)
   GstHarness *h = gst_harness_new_parse ("boxrecord emit-signals=true");
   GstElement *element = gst_harness_find_element (h, "boxrecord");
   GstVideoRegionOfInterestMeta *roi;
-  GstBuffer *buffer = new_buffer (5);
+  GstBuffer *buffer = gst_buffer_new ();
   guint count = 0;
 
+  GST_BUFFER_PTS (buffer) = 5;
   g_signal_connect (element, "frame-boxes", G_CALLBACK (on_frame_boxes), &count);
   gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=16,height=16,framerate=10/1");
   roi = gst_buffer_add_video_region_of_interest_meta (buffer, "car", (guint) -3, 2, 9, 4);
@@ -482,7 +309,7 @@ GST_START_TEST (the_signal_needs_no_file)
   fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
   fail_unless_equals_int (count, 1);
   g_object_set (element, "emit-signals", FALSE, NULL);
-  fail_unless_equals_int (gst_harness_push (h, new_buffer (6)), GST_FLOW_OK);
+  fail_unless_equals_int (gst_harness_push (h, gst_buffer_new ()), GST_FLOW_OK);
   fail_unless_equals_int (count, 1);
   gst_object_unref (element);
   gst_harness_teardown (h);
@@ -550,10 +377,9 @@ GST_START_TEST (the_signal_works_from_python)
 GST_END_TEST;
 
 static const CheckCase cases[] = { CHECK_CASE (unusable_files_fail_at_start),
-  CHECK_CASE (a_full_disk_is_one_error), CHECK_CASE (a_fifo_is_live_and_its_reader_may_leave),
-  CHECK_CASE (a_stuck_reader_is_interrupted), CHECK_CASE (standard_output_is_live),
-  CHECK_CASE (sigpipe_stays_as_it_was), CHECK_CASE (files_change_in_ready_only),
-  CHECK_CASE (files_change_while_starting), CHECK_CASE (states_may_repeat),
-  CHECK_CASE (the_signal_needs_no_file), CHECK_CASE (the_signal_works_from_python), { NULL } };
+  CHECK_CASE (standard_output_is_live), CHECK_CASE (sigpipe_stays_as_it_was),
+  CHECK_CASE (files_change_in_ready_only), CHECK_CASE (files_change_while_starting),
+  CHECK_CASE (states_may_repeat), CHECK_CASE (the_signal_needs_no_file),
+  CHECK_CASE (the_signal_works_from_python), { NULL } };
 
 CHECK_PROGRAM (cases);

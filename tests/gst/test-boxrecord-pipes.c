@@ -151,11 +151,13 @@ GST_START_TEST (a_stalled_stream_warns_and_goes_on)
 
 GST_END_TEST;
 
-/* A flush and a state change end waiting for the reader, and leave whole lines only. */
-GST_START_TEST (a_flush_leaves_whole_lines)
+/* A flush ends waiting for the reader and leaves whole lines only, also if the reader comes
+ * afterwards. */
+static void
+flush_leaves_whole_lines (gboolean late)
 {
   gchar *path = new_fifo ("flush");
-  int fd = open (path, O_RDONLY | O_NONBLOCK);
+  int fd = late ? -1 : open (path, O_RDONLY | O_NONBLOCK);
   Pusher pusher = { recorder_new (NULL, path, ""), BIG, 0 };
   GThread *thread = g_thread_new ("push", push_until_refused, &pusher);
   GString *text = g_string_new (NULL);
@@ -167,6 +169,8 @@ GST_START_TEST (a_flush_leaves_whole_lines)
   fail_unless (gst_harness_push_event (pusher.h, gst_event_new_flush_stop (TRUE)));
   gst_segment_init (&segment, GST_FORMAT_TIME);
   fail_unless (gst_harness_push_event (pusher.h, gst_event_new_segment (&segment)));
+  if (late)
+    fd = open (path, O_RDONLY | O_NONBLOCK);
   fail_unless (gst_harness_push_event (pusher.h, gst_event_new_eos ()));
   gst_element_set_state (pusher.h->element, GST_STATE_NULL);
   drain (fd, text);
@@ -174,7 +178,14 @@ GST_START_TEST (a_flush_leaves_whole_lines)
   gst_harness_teardown (pusher.h);
   g_string_free (text, TRUE);
   close (fd);
+  unlink (path);
   g_free (path);
+}
+
+GST_START_TEST (a_flush_leaves_whole_lines)
+{
+  flush_leaves_whole_lines (FALSE);
+  flush_leaves_whole_lines (TRUE);
 }
 
 GST_END_TEST;

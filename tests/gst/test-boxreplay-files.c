@@ -111,21 +111,6 @@ GST_START_TEST (malformed_lines_name_file_and_line)
 
 GST_END_TEST;
 
-GST_START_TEST (records_out_of_order_are_found)
-{
-  static const gdouble times[] = { 0, 2, 1, 3 };
-  static const gint x[] = { 1, 3, 2, 4 };
-  Replay r;
-
-  replay_open_records (&r, times, 4, "");
-  for (guint i = 0; i < 4; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), x[i]);
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
-  replay_close (&r);
-}
-
-GST_END_TEST;
-
 GST_START_TEST (the_format_is_told_or_refused)
 {
   Replay r;
@@ -302,16 +287,6 @@ GST_START_TEST (a_fifo_streams)
   replay_close (&r);
 
   g_free (launch);
-  launch = g_strdup (feed.path);
-  {
-    GstElement *element = gst_element_factory_make ("boxreplay", NULL);
-    g_object_set (element, "location", launch, "loop", TRUE, NULL);
-    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
-        GST_STATE_CHANGE_FAILURE);
-    gst_element_set_state (element, GST_STATE_NULL);
-    gst_object_unref (element);
-  }
-  g_free (launch);
   g_free (feed.path);
   g_free (text);
 }
@@ -475,11 +450,11 @@ GST_START_TEST (long_recordings_take_little_memory)
 GST_END_TEST;
 
 static const CheckCase cases[] = { CHECK_CASE (unusable_files_fail_at_start),
-  CHECK_CASE (malformed_lines_name_file_and_line), CHECK_CASE (records_out_of_order_are_found),
-  CHECK_CASE (the_format_is_told_or_refused), CHECK_CASE (long_lines_are_refused),
-  CHECK_CASE (labels_are_limited), CHECK_CASE (boxes_without_any_frame_size),
-  CHECK_CASE (a_fifo_streams), CHECK_CASE (a_silent_pipe_is_interrupted),
-  CHECK_CASE (files_change_in_ready_only), CHECK_CASE (files_change_while_starting),
-  CHECK_CASE (states_may_repeat), CHECK_CASE (long_recordings_take_little_memory), { NULL } };
+  CHECK_CASE (malformed_lines_name_file_and_line), CHECK_CASE (the_format_is_told_or_refused),
+  CHECK_CASE (long_lines_are_refused), CHECK_CASE (labels_are_limited),
+  CHECK_CASE (boxes_without_any_frame_size), CHECK_CASE (a_fifo_streams),
+  CHECK_CASE (a_silent_pipe_is_interrupted), CHECK_CASE (files_change_in_ready_only),
+  CHECK_CASE (files_change_while_starting), CHECK_CASE (states_may_repeat),
+  CHECK_CASE (long_recordings_take_little_memory), { NULL } };
 
 CHECK_PROGRAM (cases);

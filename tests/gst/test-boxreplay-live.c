@@ -254,21 +254,6 @@ GST_START_TEST (follow_waits_for_a_new_file)
 
 GST_END_TEST;
 
-GST_START_TEST (follow_and_loop_exclude_each_other)
-{
-  GstElement *element = gst_element_factory_make ("boxreplay", NULL);
-  gchar *path = text_file_new ("both.jsonl", "", 0);
-
-  g_object_set (element, "location", path, "loop", TRUE, "follow", TRUE, NULL);
-  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
-      GST_STATE_CHANGE_FAILURE);
-  gst_element_set_state (element, GST_STATE_NULL);
-  gst_object_unref (element);
-  g_free (path);
-}
-
-GST_END_TEST;
-
 static gpointer
 push_first (gpointer data)
 {
@@ -523,23 +508,6 @@ GST_START_TEST (a_pipe_is_waited_for_no_longer_than_told)
 }
 GST_END_TEST
 
-GST_START_TEST (a_followed_file_is_waited_for_no_longer_than_told)
-{
-  static const gdouble times[] = { 0 };
-  Replay r;
-
-  replay_open_records (&r, times, 1, "follow=true boxes-timeout=20000000");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
-  append_text (r.path,
-      "{\"timestamp\":200000000,\"objects\":[{\"x\":7,\"y\":0,\"w\":4,"
-      "\"h\":4}]}\n",
-      -1);
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 7);
-  replay_close (&r);
-}
-GST_END_TEST
-
 /* The wait is part of the latency, unless it has no limit or a file is read. */
 GST_START_TEST (latency_includes_the_wait)
 {
@@ -640,12 +608,10 @@ static const CheckCase cases[] = { CHECK_CASE (an_unfinished_line_is_a_warning),
   CHECK_CASE (unfinished_mot_text_is_a_warning), CHECK_CASE (follow_waits_for_lines),
   CHECK_CASE (following_is_interrupted), CHECK_CASE (follow_goes_on_in_a_new_file),
   CHECK_CASE (follow_goes_on_in_a_file_cut_off), CHECK_CASE (follow_waits_for_a_new_file),
-  CHECK_CASE (follow_and_loop_exclude_each_other), CHECK_CASE (waiting_is_a_warning),
-  CHECK_CASE (hold_fills_the_frames_between), CHECK_CASE (hold_ends_at_an_empty_record),
-  CHECK_CASE (hold_follows_seeks), CHECK_CASE (held_boxes_are_unchanged),
-  CHECK_CASE (a_pipe_adds_no_latency), CHECK_CASE (a_pipe_is_waited_for_no_longer_than_told),
-  CHECK_CASE (a_followed_file_is_waited_for_no_longer_than_told),
-  CHECK_CASE (latency_includes_the_wait), CHECK_CASE (stats_notify_at_the_end),
-  CHECK_CASE (a_pipe_has_one_replay), { NULL } };
+  CHECK_CASE (waiting_is_a_warning), CHECK_CASE (hold_fills_the_frames_between),
+  CHECK_CASE (hold_ends_at_an_empty_record), CHECK_CASE (hold_follows_seeks),
+  CHECK_CASE (held_boxes_are_unchanged), CHECK_CASE (a_pipe_adds_no_latency),
+  CHECK_CASE (a_pipe_is_waited_for_no_longer_than_told), CHECK_CASE (latency_includes_the_wait),
+  CHECK_CASE (stats_notify_at_the_end), CHECK_CASE (a_pipe_has_one_replay), { NULL } };
 
 CHECK_PROGRAM (cases);

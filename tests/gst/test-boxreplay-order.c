@@ -157,29 +157,6 @@ GST_START_TEST (appended_recordings_are_replayed)
 
 GST_END_TEST;
 
-/* A recording in reverse serves a stream that plays forward, and vice versa. */
-GST_START_TEST (direction_need_not_be_the_recorded_one)
-{
-  static const Part parts[] = { { 9, 0 }, { 0, 9 } };
-  guint i, k;
-
-  for (i = 0; i < 2; i++) {
-    gchar *path = text_file_path ("direction.jsonl");
-    guint x = 0;
-    Replay r;
-
-    record_parts (path, "", &parts[i], 1, &x);
-    open_path (&r, path, "");
-    begin_part (r.h, &parts[1 - i]);
-    for (k = 0; k < 10; k++)
-      fail_unless_equals_int (replay_x_at (&r, part_frame (&parts[1 - i], k) * FRAME), 10 - k);
-    replay_close (&r);
-    g_free (path);
-  }
-}
-
-GST_END_TEST;
-
 /* A loop repeats each time of the recording once. */
 GST_START_TEST (a_loop_repeats_the_last_boxes)
 {
@@ -210,24 +187,6 @@ GST_START_TEST (older_members_are_passed_over)
   replay_open (&r, text, "");
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
   fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
-  replay_close (&r);
-}
-
-GST_END_TEST;
-
-/* Buffers in decoding order, of which each finds its record in a file. */
-GST_START_TEST (decoding_order_finds_every_record)
-{
-  static const guint order[] = { 0, 4, 2, 1, 3, 8, 6, 5, 7, 11 };
-  static const gdouble times[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
-  guint i;
-  Replay r;
-
-  replay_open_records (&r, times, 12, "");
-  for (i = 0; i < G_N_ELEMENTS (order); i++)
-    fail_unless_equals_int (replay_x_at (&r, order[i] * FRAME), order[i] + 1);
-  fail_unless_equals_uint64 (replay_stat (&r, "matched"), G_N_ELEMENTS (order));
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 2);
   replay_close (&r);
 }
 
@@ -266,23 +225,6 @@ GST_START_TEST (a_file_in_decoding_order_is_sorted)
     fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
     replay_close (&r);
   }
-  g_free (text);
-}
-
-GST_END_TEST;
-
-GST_START_TEST (sorted_records_are_counted_at_the_end)
-{
-  static const guint order[] = { 0, 4, 2, 1, 3, 8, 6, 5, 7, 9 };
-  gchar *text = records_in_order (order, G_N_ELEMENTS (order));
-  Replay r;
-
-  replay_open (&r, text, "");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
-  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), G_N_ELEMENTS (order) - 2);
-  replay_close (&r);
   g_free (text);
 }
 
@@ -402,12 +344,9 @@ GST_START_TEST (marked_lines_are_not_unmatched)
 GST_END_TEST;
 
 static const CheckCase cases[] = { CHECK_CASE (the_same_seeks_give_the_same_boxes),
-  CHECK_CASE (appended_recordings_are_replayed),
-  CHECK_CASE (direction_need_not_be_the_recorded_one), CHECK_CASE (a_loop_repeats_the_last_boxes),
-  CHECK_CASE (older_members_are_passed_over), CHECK_CASE (decoding_order_finds_every_record),
-  CHECK_CASE (a_file_in_decoding_order_is_sorted),
-  CHECK_CASE (sorted_records_are_counted_at_the_end), CHECK_CASE (random_order_finds_every_record),
-  CHECK_CASE (a_record_serves_every_near_frame),
+  CHECK_CASE (appended_recordings_are_replayed), CHECK_CASE (a_loop_repeats_the_last_boxes),
+  CHECK_CASE (older_members_are_passed_over), CHECK_CASE (a_file_in_decoding_order_is_sorted),
+  CHECK_CASE (random_order_finds_every_record), CHECK_CASE (a_record_serves_every_near_frame),
   CHECK_CASE (buffers_outside_the_segment_take_no_record),
   CHECK_CASE (marked_lines_are_not_unmatched), { NULL } };
 

@@ -380,25 +380,6 @@ GST_START_TEST (is_requested_before_the_start)
 }
 GST_END_TEST
 
-GST_START_TEST (needs_one_recording)
-{
-  static const gchar *const lines[] = { "boxreplay", "boxreplay location=/dev/null" };
-
-  for (guint i = 0; i < 2; i++) {
-    GstElement *element = element_new (lines[i]);
-    GstPad *pad = i ? gst_element_request_pad_simple (element, "boxes") : NULL;
-
-    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
-        GST_STATE_CHANGE_FAILURE);
-    gst_element_set_state (element, GST_STATE_NULL);
-    if (pad)
-      gst_element_release_request_pad (element, pad);
-    gst_clear_object (&pad);
-    gst_object_unref (element);
-  }
-}
-GST_END_TEST
-
 static const CheckCase cases[] = { CHECK_CASE (attaches_text_of_the_same_time),
   CHECK_CASE (drops_and_counts_text_without_a_frame), CHECK_CASE (takes_a_gap_or_eos_for_no_boxes),
   CHECK_CASE (takes_empty_text_for_no_boxes), CHECK_CASE (waits_for_the_text),
@@ -406,7 +387,6 @@ static const CheckCase cases[] = { CHECK_CASE (attaches_text_of_the_same_time),
   CHECK_CASE (a_flush_interrupts_the_wait), CHECK_CASE (ready_interrupts_the_wait),
   CHECK_CASE (a_flush_of_the_pad_forgets_its_text), CHECK_CASE (holds_so_many_lines),
   CHECK_CASE (reads_what_a_demuxer_escaped), CHECK_CASE (malformed_text_is_an_error_or_skipped),
-  CHECK_CASE (text_needs_times), CHECK_CASE (is_requested_before_the_start),
-  CHECK_CASE (needs_one_recording), { NULL } };
+  CHECK_CASE (text_needs_times), CHECK_CASE (is_requested_before_the_start), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -167,20 +167,6 @@ GST_START_TEST (records_without_a_time)
 
 GST_END_TEST;
 
-GST_START_TEST (match_index_ignores_times)
-{
-  static const gdouble times[] = { 7, 3, 3 };
-  Replay r;
-
-  replay_open_records (&r, times, G_N_ELEMENTS (times), "match=index");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
-  replay_close (&r);
-}
-
-GST_END_TEST;
-
 GST_START_TEST (mot_text_is_replayed)
 {
   Replay r;
@@ -420,38 +406,6 @@ GST_START_TEST (a_contiguous_segment_keeps_the_index)
 
 GST_END_TEST;
 
-GST_START_TEST (a_seek_may_come_before_the_first_buffer)
-{
-  static const gdouble times[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-  Replay r;
-
-  replay_open_records (&r, times, 8, "match=index");
-  seek_to (&r, 6);
-  fail_unless_equals_int (replay_x_at (&r, 7 * FRAME), 8);
-  replay_close (&r);
-}
-
-GST_END_TEST;
-
-GST_START_TEST (reverse_playback_is_followed)
-{
-  static const gdouble times[] = { 0, 1, 2, 3 };
-  GstSegment segment;
-  Replay r;
-  gint i;
-
-  replay_open_records (&r, times, 4, "");
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.rate = -1;
-  segment.stop = 4 * FRAME;
-  fail_unless (gst_harness_push_event (r.h, gst_event_new_segment (&segment)));
-  for (i = 3; i >= 0; i--)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i + 1);
-  replay_close (&r);
-}
-
-GST_END_TEST;
-
 GST_START_TEST (a_gap_is_no_frame)
 {
   static const gdouble times[] = { 0, 1, 2, 3 };
@@ -504,13 +458,12 @@ GST_END_TEST;
 static const CheckCase cases[] = { CHECK_CASE (everything_is_attached),
   CHECK_CASE (the_nearest_record_is_used_once), CHECK_CASE (tolerance_bounds_the_search),
   CHECK_CASE (buffers_without_a_time_go_by_index), CHECK_CASE (records_without_a_time),
-  CHECK_CASE (match_index_ignores_times), CHECK_CASE (mot_text_is_replayed),
-  CHECK_CASE (mot_sorted_by_track_is_refused), CHECK_CASE (existing_boxes),
-  CHECK_CASE (kept_boxes_shift_suppressed_by), CHECK_CASE (buffers_without_boxes_pass_uncopied),
+  CHECK_CASE (mot_text_is_replayed), CHECK_CASE (mot_sorted_by_track_is_refused),
+  CHECK_CASE (existing_boxes), CHECK_CASE (kept_boxes_shift_suppressed_by),
+  CHECK_CASE (buffers_without_boxes_pass_uncopied),
   CHECK_CASE (boxes_of_a_shared_buffer_are_removed_from_a_copy),
   CHECK_CASE (caps_may_change_and_scale), CHECK_CASE (times_are_stream_times),
   CHECK_CASE (seeks_are_followed), CHECK_CASE (a_contiguous_segment_keeps_the_index),
-  CHECK_CASE (a_seek_may_come_before_the_first_buffer), CHECK_CASE (reverse_playback_is_followed),
   CHECK_CASE (a_gap_is_no_frame), CHECK_CASE (eos_reports), { NULL } };
 
 CHECK_PROGRAM (cases);

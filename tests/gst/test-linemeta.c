@@ -106,17 +106,6 @@ GST_START_TEST (copies_a_shared_buffer)
 }
 GST_END_TEST
 
-GST_START_TEST (passes_the_input_by_default)
-{
-  GstBuffer *buffer = frame_new (FRAME), *out;
-
-  out = filtered ("boxrecord emit-signals=true", gst_buffer_ref (buffer));
-  fail_unless (out == buffer && line_of (out) == NULL);
-  gst_buffer_unref (out);
-  gst_buffer_unref (buffer);
-}
-GST_END_TEST
-
 GST_START_TEST (takes_gap_buffers_too)
 {
   GstBuffer *buffer = frame_new (FRAME);
@@ -216,23 +205,33 @@ GST_START_TEST (passes_serialization)
 }
 GST_END_TEST
 
-/* Fails unless the element does not start. */
+/* Fails unless the element, with `pad` the pad boxes requested, does not start. */
 static void
-expect_refusal (const gchar *launch_line)
+expect_refusal (const gchar *launch_line, gboolean pad)
 {
   GstElement *element = element_new (launch_line);
+  GstPad *boxes = pad ? gst_element_request_pad_simple (element, "boxes") : NULL;
 
   fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
       GST_STATE_CHANGE_FAILURE);
   gst_element_set_state (element, GST_STATE_NULL);
+  if (boxes)
+    gst_element_release_request_pad (element, boxes);
+  gst_clear_object (&boxes);
   gst_object_unref (element);
 }
 
-GST_START_TEST (is_the_only_source)
+/* A boxreplay has one recording, and a boxrecord has an output: a location, the metadata or the
+ * pad boxes. */
+GST_START_TEST (is_a_recording_of_its_own)
 {
-  expect_refusal ("boxreplay");
-  expect_refusal ("boxreplay line-meta=true location=none.jsonl");
-  expect_refusal ("boxrecord");
+  expect_refusal ("boxreplay", FALSE);
+  expect_refusal ("boxreplay line-meta=true location=/dev/null", FALSE);
+  expect_refusal ("boxreplay location=/dev/null", TRUE);
+  expect_refusal ("boxreplay line-meta=true", TRUE);
+  expect_refusal ("boxreplay location=/dev/null loop=true", FALSE);
+  expect_refusal ("boxreplay location=/proc/self/exe loop=true follow=true", FALSE);
+  expect_refusal ("boxrecord", FALSE);
 }
 GST_END_TEST
 
@@ -264,10 +263,10 @@ GST_START_TEST (reports_at_each_end)
 GST_END_TEST
 
 static const CheckCase cases[] = { CHECK_CASE (carries_all_boxes),
-  CHECK_CASE (copies_a_shared_buffer), CHECK_CASE (passes_the_input_by_default),
-  CHECK_CASE (takes_gap_buffers_too), CHECK_CASE (replaces_an_older_line),
-  CHECK_CASE (passes_a_buffer_without_a_line), CHECK_CASE (refuses_a_malformed_line),
-  CHECK_CASE (follows_conversion_and_not_scaling), CHECK_CASE (passes_serialization),
-  CHECK_CASE (is_the_only_source), CHECK_CASE (reports_at_each_end), { NULL } };
+  CHECK_CASE (copies_a_shared_buffer), CHECK_CASE (takes_gap_buffers_too),
+  CHECK_CASE (replaces_an_older_line), CHECK_CASE (passes_a_buffer_without_a_line),
+  CHECK_CASE (refuses_a_malformed_line), CHECK_CASE (follows_conversion_and_not_scaling),
+  CHECK_CASE (passes_serialization), CHECK_CASE (is_a_recording_of_its_own),
+  CHECK_CASE (reports_at_each_end), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Videos from files: seeks, segments, playing backwards, decodebin that changes decoders
- * in mid-stream, files of different codecs in a row, a tee behind a decoder. Each frame
+ * in mid-stream, a tee behind a decoder. Each frame
  * has boxes that depend on its number. All frames must arrive in order, once, with the
  * boxes that an nmsfilter alone leaves of them.
  */
@@ -285,40 +285,6 @@ test_decodebin_plugs_anew (void)
   g_free (both);
 }
 
-/* Motion JPEG in Matroska, then Theora in Ogg, in another size. */
-static void
-test_codecs_in_a_row (void)
-{
-  static const gchar *const elements[] = { "videotestsrc", "jpegenc", "jpegdec", "matroskamux",
-    "matroskademux", "theoraenc", "theoradec", "oggmux", "oggdemux", "decodebin", "concat", NULL };
-  gchar *first = text_file_path ("first.mkv"), *second = text_file_path ("second.ogg");
-  Counted counted = { .seen = g_new (Numbered, 2) };
-  GstElement *pipeline;
-
-  if (!lacking (elements)) {
-    make_video (first, 30, 320, 256, "jpegenc ! matroskamux");
-    make_video (second, 20, 160, 128, "theoraenc ! oggmux");
-    numbered_expect (&counted.seen[0], SETTINGS, FRAMES, 320, 256);
-    numbered_expect (&counted.seen[1], SETTINGS, FRAMES, 160, 128);
-    /* the inputs are requested by name because the order in which they appear varies */
-    pipeline = playing_new (
-        "concat name=c ! nmsfilter name=filter " SETTINGS " ! "
-        "fakesink name=sink sync=false filesrc location=%s ! decodebin ! queue ! c.sink_0 "
-        "filesrc location=%s ! decodebin ! queue ! c.sink_1",
-        first, second);
-    playing_probe (pipeline, "filter", "sink", attach_next, &counted);
-    playing_probe (pipeline, "sink", "sink", see_next, &counted);
-    playing_to_end (pipeline);
-    g_assert_cmpuint (counted.sizes, ==, 2);
-    numbered_must_be (&counted.seen[0], 0, 29);
-    numbered_must_be (&counted.seen[1], 30, 49);
-    gst_object_unref (pipeline);
-  }
-  g_free (counted.seen);
-  g_free (first);
-  g_free (second);
-}
-
 /* ----------------------------------------------------------------------- tee */
 
 /* Decoders keep references to their frames and the branches share them. Each branch has
@@ -362,7 +328,6 @@ static const TestCase cases[] = { { "/messy-files/seeks", test_seeks },
   { "/messy-files/backwards", test_backwards },
   { "/messy-files/backwards-key-frames", test_backwards_key_frames },
   { "/messy-files/decodebin-plugs-anew", test_decodebin_plugs_anew },
-  { "/messy-files/codecs-in-a-row", test_codecs_in_a_row }, { "/messy-files/tee", test_tee },
-  { NULL } };
+  { "/messy-files/tee", test_tee }, { NULL } };
 
 GST_TEST_PROGRAM (cases);
