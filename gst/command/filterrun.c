@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* filterrun: the main thread reads blocks of about a megabyte that contain whole frames, and writes
  * the results in their order; the threads of a GThreadPool filter the blocks, of which there are
- * at most two for each thread. A block takes about ten milliseconds, so the lock does not matter.
- * It uses read (2) and write (2), because blocks are large already. */
+ * at most two for each thread. It uses read (2) and write (2), because blocks are large already. */
 #define _GNU_SOURCE /* memrchr () */
 #include "filterrun.h"
 
@@ -14,17 +13,30 @@
 
 #include "records/fileclaim.h"
 #include "records/fileerror.h"
+#include "records/jsonl.h"
+#include "records/mottext.h"
+#include "records/recordreader.h"
 
 #define BLOCK_SIZE (1 << 20)
 #define PROGRESS_INTERVAL (G_USEC_PER_SEC / 4)
 
-/* A block that was given to the pool. */
 typedef struct
 {
-  Block block;
-  guint64 end;   /* offset of its end in the input, in bytes */
-  gboolean done; /* under the lock of the run */
-} Task;
+  guint64 frames, boxes, kept;
+} Counts;
+
+/* A block of the input: whole frames. */
+typedef struct
+{
+  GString *text;         /* NULL after it was filtered */
+  guint64 lines_before;  /* lines of the input before the block */
+  guint64 frames_before; /* MOT text: number of the last frame before the block, from 1; 0: none */
+  guint64 end;           /* offset of its end in the input, in bytes */
+  GString *out;          /* the filtered frames */
+  Counts counts;
+  GError *error; /* "<line>: <reason>" or NULL; then `out` has the frames before */
+  gboolean done;
+} Block;
 
 typedef struct
 {
@@ -42,13 +54,12 @@ typedef struct
 
   /* filtering */
   GThreadPool *pool;
-  GAsyncQueue *filters; /* BlockFilters that no thread uses */
-  GQueue tasks;         /* tasks in the order of their blocks in the input */
-  GMutex lock;
-  GCond done;
+  GAsyncQueue *filters; /* BoxLists that no thread uses */
+  GAsyncQueue *done;    /* blocks that the pool has finished */
+  GQueue blocks;        /* blocks in the order of the input */
 
   /* what was written */
-  BlockCounts counts;
+  Counts counts;
   guint64 reached; /* offset in the input, in bytes */
 
   gint64 begun, shown; /* g_get_monotonic_time () */
@@ -147,14 +158,14 @@ count_lines (const gchar *text, gsize length)
   return lines;
 }
 
-/* Moves the whole frames of `rest` to a new task. Returns NULL at the end of the input, or after
+/* Moves the whole frames of `rest` to a new block. Returns NULL at the end of the input, or after
  * an error. */
-static Task *
-read_task (Run *self, GError **error)
+static Block *
+read_block (Run *self, GError **error)
 {
   guint64 frame = self->frame;
   gsize length = self->rest->len > 0 ? whole_frames (self, &frame) : 0;
-  Task *task;
+  Block *block;
 
   while (length == 0 && !self->ended) {
     if (!read_more (self, error))
@@ -163,72 +174,117 @@ read_task (Run *self, GError **error)
   }
   if (length == 0)
     return NULL;
-  task = g_new0 (Task, 1);
-  task->block.text = g_string_new_len (self->rest->str, length);
-  task->block.out = g_string_new (NULL);
-  task->block.lines_before = self->lines;
-  task->block.frames_before = self->frame;
+  block = g_new0 (Block, 1);
+  block->text = g_string_new_len (self->rest->str, length);
+  block->out = g_string_new (NULL);
+  block->lines_before = self->lines;
+  block->frames_before = self->frame;
   self->frame = frame;
   g_string_erase (self->rest, 0, length);
-  self->lines += count_lines (task->block.text->str, length);
+  self->lines += count_lines (block->text->str, length);
   self->offset += length;
-  task->end = self->offset;
-  return task;
+  block->end = self->offset;
+  return block;
 }
 
 static void
-task_free (gpointer data)
+block_free (gpointer data)
 {
-  Task *task = data;
+  Block *block = data;
 
-  g_string_free (task->block.text, TRUE);
-  g_string_free (task->block.out, TRUE);
-  g_clear_error (&task->block.error);
-  g_free (task);
+  if (block->text)
+    g_string_free (block->text, TRUE);
+  g_string_free (block->out, TRUE);
+  g_clear_error (&block->error);
+  g_free (block);
 }
 
 /* ------------------------------------------------------------------ filtering */
 
+/* Filters the boxes of a frame and writes it to the block. */
+static gboolean
+filter_frame (const Run *self, Block *block, BoxList *list, RecordedFrame *frame, GError **error)
+{
+  const guint read = frame->boxes->len;
+  gint kept;
+
+  if (!recorded_frame_fit (frame, frame->width, frame->height, error))
+    return FALSE;
+  kept = box_list_filter (list, frame->boxes, frame->width, frame->height, error);
+  if (kept < 0)
+    return FALSE;
+  block->counts.frames++;
+  block->counts.boxes += read;
+  block->counts.kept += (guint) kept;
+  if (self->to == RECORD_FORMAT_MOT)
+    mot_text_format (frame, block->out);
+  else
+    jsonl_format (frame, block->out);
+  return TRUE;
+}
+
+/* Filters the frames of a block. From JSON Lines to MOT a frame has the number of its line; from
+ * MOT to JSON Lines, missing numbers are dropped frames. */
+static void
+filter_block (const Run *self, Block *block, BoxList *list)
+{
+  const gsize length = block->text->len;
+  LineReader *lines = line_reader_new_text (g_string_free (g_steal_pointer (&block->text), FALSE),
+      length, block->lines_before);
+  RecordReader *reader = record_reader_new (lines, self->from, G_MAXSIZE, NULL);
+  guint64 before = block->frames_before;
+  RecordedFrame frame;
+
+  record_reader_continue (reader, before);
+  recorded_frame_init (&frame);
+  while (block->error == NULL
+      && record_reader_next (reader, &frame, &block->error) == RECORD_READER_FRAME) {
+    if (self->from == RECORD_FORMAT_MOT)
+      frame.dropped = frame.index - before;
+    else
+      frame.index = frame.line - 1;
+    before = frame.index + 1;
+    if (!filter_frame (self, block, list, &frame, &block->error))
+      g_prefix_error (&block->error, "%" G_GUINT64_FORMAT ": ", frame.line);
+  }
+  recorded_frame_clear (&frame);
+  record_reader_free (reader);
+}
+
 /* Filters a block on a thread of the pool. */
 static void
-run_task (gpointer data, gpointer user_data)
+run_block (gpointer data, gpointer user_data)
 {
   Run *self = user_data;
-  Task *task = data;
-  BlockFilter *filter = g_async_queue_pop (self->filters);
+  BoxList *list = g_async_queue_pop (self->filters);
 
-  block_filter_run (filter, &task->block);
-  g_async_queue_push (self->filters, filter);
-  g_mutex_lock (&self->lock);
-  task->done = TRUE;
-  g_cond_signal (&self->done);
-  g_mutex_unlock (&self->lock);
+  filter_block (self, data, list);
+  g_async_queue_push (self->filters, list);
+  g_async_queue_push (self->done, data);
 }
 
 /* Gives blocks to the pool until each thread has two, or the input ends. */
 static void
 fill_pool (Run *self, GError **error)
 {
-  Task *task;
+  Block *block;
 
-  while (
-      self->tasks.length < 2 * self->options->threads && (task = read_task (self, error)) != NULL) {
-    g_queue_push_tail (&self->tasks, task);
-    g_thread_pool_push (self->pool, task, NULL);
+  while (self->blocks.length < 2 * self->options->threads
+      && (block = read_block (self, error)) != NULL) {
+    g_queue_push_tail (&self->blocks, block);
+    g_thread_pool_push (self->pool, block, NULL);
   }
 }
 
 /* Waits for the first block, and removes it. Returns NULL if there is none. */
-static Task *
-next_task (Run *self)
+static Block *
+next_block (Run *self)
 {
-  Task *task = g_queue_pop_head (&self->tasks);
+  Block *block = g_queue_pop_head (&self->blocks);
 
-  g_mutex_lock (&self->lock);
-  while (task && !task->done)
-    g_cond_wait (&self->done, &self->lock);
-  g_mutex_unlock (&self->lock);
-  return task;
+  while (block && !block->done)
+    ((Block *) g_async_queue_pop (self->done))->done = TRUE;
+  return block;
 }
 
 /* -------------------------------------------------------------------- writing */
@@ -251,7 +307,7 @@ static void
 report (const Run *self, gboolean last)
 {
   const gdouble seconds = (gdouble) (g_get_monotonic_time () - self->begun) / G_USEC_PER_SEC;
-  const BlockCounts *c = &self->counts;
+  const Counts *c = &self->counts;
 
   if (self->terminal)
     g_printerr ("\r\033[K");
@@ -276,21 +332,21 @@ show_progress (Run *self)
 
 /* Writes a filtered block. */
 static gboolean
-write_task (Run *self, const Task *task, GError **error)
+write_block (Run *self, const Block *block, GError **error)
 {
-  const BlockCounts *more = &task->block.counts;
-  GError *failed = NULL;
+  const Counts *more = &block->counts;
 
   self->counts.frames += more->frames;
   self->counts.boxes += more->boxes;
   self->counts.kept += more->kept;
-  self->reached = task->end;
-  if (!write_all (self->out, task->block.out->str, task->block.out->len, &failed)) {
-    g_propagate_prefixed_error (error, failed, " cannot write to %s: ", self->options->output);
+  self->reached = block->end;
+  if (!write_all (self->out, block->out->str, block->out->len, error)) {
+    g_prefix_error (error, "cannot write to %s: ", self->options->output);
     return FALSE;
   }
-  if (task->block.error) {
-    g_propagate_error (error, g_error_copy (task->block.error));
+  if (block->error) {
+    g_set_error (error, block->error->domain, block->error->code, "%s:%s", self->options->input,
+        block->error->message);
     return FALSE;
   }
   show_progress (self);
@@ -302,27 +358,29 @@ filter_all (Run *self, BoxListSettings *properties, GError **error)
 {
   GError *failed = NULL;
   gboolean good = TRUE;
-  Task *task;
+  Block *block;
 
-  self->filters = g_async_queue_new_full ((GDestroyNotify) block_filter_free);
+  self->done = g_async_queue_new ();
+  self->filters = g_async_queue_new_full ((GDestroyNotify) box_list_free);
   for (guint i = 0; i < self->options->threads; i++)
-    g_async_queue_push (self->filters, block_filter_new (properties, self->from, self->to));
-  self->pool = g_thread_pool_new (run_task, self, (gint) self->options->threads, TRUE, NULL);
+    g_async_queue_push (self->filters, box_list_new (properties));
+  self->pool = g_thread_pool_new (run_block, self, (gint) self->options->threads, TRUE, NULL);
   while (good) {
     /* the blocks before a place that cannot be read are written */
     if (failed == NULL)
       fill_pool (self, &failed);
-    if ((task = next_task (self)) == NULL)
+    if ((block = next_block (self)) == NULL)
       break;
-    good = write_task (self, task, error);
-    task_free (task);
+    good = write_block (self, block, error);
+    block_free (block);
   }
   g_thread_pool_free (self->pool, TRUE, TRUE);
-  g_queue_clear_full (&self->tasks, task_free);
+  g_queue_clear_full (&self->blocks, block_free);
+  g_async_queue_unref (self->done);
   g_async_queue_unref (self->filters);
   if (good && failed) {
-    g_propagate_prefixed_error (error, g_steal_pointer (&failed), " ");
-    return FALSE;
+    g_propagate_prefixed_error (error, g_steal_pointer (&failed), "%s: ", self->options->input);
+    good = FALSE;
   }
   g_clear_error (&failed);
   return good;
@@ -361,55 +419,37 @@ open_output (Run *self, GError **error)
           || file_claim_empty (self->out_claim, self->out, error));
 }
 
-/* Closes both files. Returns FALSE if the output could not be closed. */
+/* Puts the name of the file before the error of a step that failed. Returns `good`. */
 static gboolean
-close_files (Run *self, GError **error)
+named (gboolean good, const gchar *path, GError **error)
 {
-  const gboolean closed = self->out < 0 || close (self->out) == 0 || file_error_set (error, errno);
-
-  if (self->in >= 0)
-    close (self->in);
-  file_claim_release (self->in_claim);
-  file_claim_release (self->out_claim);
-  return closed;
+  if (!good)
+    g_prefix_error (error, "%s: ", path);
+  return good;
 }
 
 gboolean
 filter_run (const FilterRun *options, BoxListSettings *properties, GError **error)
 {
   Run self = { .options = options, .in = -1, .out = -1, .begun = g_get_monotonic_time () };
-  const gchar *at = options->input, *separator = ": ";
-  GError *failed = NULL;
-  gboolean good;
+  gboolean opened, good;
 
   self.terminal = !options->quiet && isatty (STDERR_FILENO);
   self.rest = g_string_new (NULL);
-  g_queue_init (&self.tasks);
-  g_mutex_init (&self.lock);
-  g_cond_init (&self.done);
-  good = open_input (&self, &failed);
-  if (good) {
-    at = options->output;
-    good = open_output (&self, &failed);
-  }
-  if (good) {
-    at = options->input;
-    separator = ":"; /* the number of a line follows */
-    good = filter_all (&self, properties, &failed);
-    if (self.terminal && !good)
-      g_printerr ("\n");
-    if (good && !options->quiet)
-      report (&self, TRUE);
-  }
-  if (!close_files (&self, good ? &failed : NULL) && good) {
-    at = options->output;
-    separator = ": ";
-    good = FALSE;
-  }
+  g_queue_init (&self.blocks);
+  opened = named (open_input (&self, error), options->input, error)
+      && named (open_output (&self, error), options->output, error);
+  good = opened && filter_all (&self, properties, error);
+  if (self.terminal && opened && !good)
+    g_printerr ("\n");
+  if (self.out >= 0 && close (self.out) < 0 && good)
+    good = named (file_error_set (error, errno), options->output, error);
+  if (good && !options->quiet)
+    report (&self, TRUE);
+  if (self.in >= 0)
+    close (self.in);
+  file_claim_release (self.in_claim);
+  file_claim_release (self.out_claim);
   g_string_free (self.rest, TRUE);
-  g_mutex_clear (&self.lock);
-  g_cond_clear (&self.done);
-  if (failed)
-    g_propagate_prefixed_error (error, failed, "%s%s", at, separator);
   return good;
 }

@@ -5,7 +5,8 @@
  */
 #pragma once
 
-#include "blockfilter.h"
+#include "nmsfilter/boxlist.h"
+#include "records/recordedframe.h"
 
 G_BEGIN_DECLS
 

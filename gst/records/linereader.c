@@ -101,6 +101,20 @@ line_reader_new (const gchar *location, gsize max_line, const gchar *owner, GErr
   return self;
 }
 
+LineReader *
+line_reader_new_text (gchar *text, gsize length, guint64 line)
+{
+  LineReader *self = g_new0 (LineReader, 1);
+
+  self->fd = -1;
+  self->max_line = G_MAXSIZE;
+  self->buffer = text;
+  self->size = self->end = self->end_offset = length;
+  self->eof = self->counted = TRUE;
+  self->number = line;
+  return self;
+}
+
 void
 line_reader_free (LineReader *self)
 {
@@ -108,9 +122,11 @@ line_reader_free (LineReader *self)
     return;
   if (self->poll)
     gst_poll_free (self->poll);
-  gst_poll_free (self->pause);
+  if (self->pause)
+    gst_poll_free (self->pause);
   file_claim_release (self->claim);
-  close (self->fd);
+  if (self->fd >= 0)
+    close (self->fd);
   g_free (self->location);
   g_free (self->buffer);
   g_free (self);

@@ -30,6 +30,11 @@ typedef enum
  * reads the same pipe or replaces the same file. */
 LineReader *line_reader_new (const gchar *location, gsize max_line, const gchar *owner,
     GError **error);
+
+/* Makes a reader of a text that is a part of a file, behind line number `line`. Takes the text,
+ * which has a NUL behind its `length` bytes. */
+LineReader *line_reader_new_text (gchar *text, gsize length, guint64 line);
+
 void line_reader_free (LineReader *self);
 
 /* Reads the next line. `line` has no end of line, is NUL-terminated, has `length`

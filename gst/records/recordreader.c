@@ -17,6 +17,7 @@ struct _RecordReader
   gsize max_line;
   LabelTable *labels; /* not owned; NULL: no limit */
   guint64 next_index; /* of JSON Lines */
+  gboolean take_all;  /* as record_reader_continue () says */
   guint64 base;       /* position of the start of the file read last */
   guint64 base_index; /* index of the first record of that file */
 
@@ -108,7 +109,7 @@ next_jsonl (RecordReader *self, gchar *line, gsize length, gboolean boxes, Recor
   frame->labels = self->labels;
   if (!(boxes ? jsonl_parse : jsonl_parse_header) (self->parser, line, length, frame, &reason))
     return refuse (self, error, reason);
-  *shown = !frame->outside_segment;
+  *shown = !frame->outside_segment || self->take_all;
   if (*shown)
     self->next_index += frame->dropped;
   else
@@ -131,7 +132,7 @@ next_mot (RecordReader *self, gchar *text, gsize length, RecordedFrame *frame, g
   *complete = FALSE;
   if (strlen (text) < length)
     g_set_error (&reason, RECORD_ERROR, RECORD_ERROR_MALFORMED, "NUL byte");
-  else if (mot_text_parse_line (text, &line, &reason) && self->columns > 0
+  else if (mot_text_parse_line (text, &line, &reason) && self->columns > 0 && !self->take_all
       && line.columns != self->columns)
     g_set_error (&reason, RECORD_ERROR, RECORD_ERROR_MALFORMED,
         "%u columns, but the lines before have %u", line.columns, self->columns);
@@ -211,9 +212,7 @@ unfinished (GError **error)
   GError *reason = g_steal_pointer (error);
 
   g_set_error (error, reason->domain, reason->code,
-      "%s; the line has no end: the file is "
-      "incomplete or still growing (follow=true waits for the rest)",
-      reason->message);
+      "%s; the line has no end: the file is incomplete or still growing", reason->message);
   g_error_free (reason);
   return RECORD_READER_UNFINISHED;
 }
@@ -273,6 +272,14 @@ guint64
 record_reader_ignored (RecordReader *self)
 {
   return self->ignored;
+}
+
+void
+record_reader_continue (RecordReader *self, guint64 frame)
+{
+  self->take_all = TRUE;
+  self->mot_frames = frame;
+  self->last_line = line_reader_number (self->lines);
 }
 
 LineReader *

@@ -31,6 +31,11 @@ void record_reader_free (RecordReader *self);
 /* Returns the lines, which the reader owns. */
 LineReader *record_reader_lines (RecordReader *self);
 
+/* Says that the lines continue a recording: MOT text behind frame number `frame`, from 1 (0: none).
+ * Then lines of frames outside of their segment are returned too, and the number of columns of MOT
+ * text may change. */
+void record_reader_continue (RecordReader *self, guint64 frame);
+
 /* Reads the next frame into `frame`, which keeps its memory. The index of a frame
  * of JSON Lines counts all lines that are not blank, malformed ones too, so that a
  * malformed line does not shift the frames after it, and the frames that a line
