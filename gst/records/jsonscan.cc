@@ -15,7 +15,6 @@ namespace ondemand = simdjson::ondemand;
 
 struct _JsonScan
 {
-  const gchar *text; /* its name in messages */
   const JsonMember *members;
   guint count;
   JsonValue *values; /* not owned */
@@ -31,11 +30,10 @@ struct _JsonScan
 };
 
 JsonScan *
-json_scan_new (const gchar *text, const JsonMember *members, guint count, JsonValue *values)
+json_scan_new (const JsonMember *members, guint count, JsonValue *values)
 {
   JsonScan *self = new JsonScan ();
 
-  self->text = text;
   self->members = members;
   self->count = count;
   self->values = values;
@@ -67,7 +65,7 @@ json_scan_refuse (gint element, const gchar *path, const gchar *what, GError **e
 static gboolean
 refuse (JsonScan *self, const gchar *what)
 {
-  return json_scan_refuse (self->element, self->element < 0 ? self->text : "", what, self->error);
+  return json_scan_refuse (self->element, self->element < 0 ? "the line" : "", what, self->error);
 }
 
 /* Sets the error for text that is not JSON and returns FALSE. */
@@ -236,11 +234,10 @@ scan_elements (JsonScan *self, ondemand::array array, gint group, guint depth)
 }
 
 static gboolean
-scan_array (JsonScan *self, ondemand::array array, JsonValue *out, gint elements, guint depth)
+scan_array (JsonScan *self, ondemand::array array, gint elements, guint depth)
 {
   if (elements != JSON_NO_GROUP)
     return self->each == NULL || scan_elements (self, array, elements, depth);
-  out->length = 0;
   for (auto element : array) {
     JsonValue scanned = {};
     ondemand::value value;
@@ -250,11 +247,6 @@ scan_array (JsonScan *self, ondemand::array array, JsonValue *out, gint elements
       return refuse_text (self, error);
     if (!scan_value (self, value, &scanned, -1, depth))
       return FALSE;
-    if (out->length < JSON_ELEMENTS)
-      out->elements[out->length] = scanned.kind == JSON_INTEGER || scanned.kind == JSON_REAL
-          ? scanned.number
-          : NAN;
-    out->length++;
   }
   return TRUE;
 }
@@ -275,7 +267,7 @@ scan_brackets (JsonScan *self, ondemand::value value, JsonValue *out, gint membe
   if (error)
     return refuse_text (self, error);
   return braces ? scan_object (self, object, row ? row->contents : JSON_NO_GROUP, depth + 1)
-                : scan_array (self, array, out, row ? row->elements : JSON_NO_GROUP, depth + 1);
+                : scan_array (self, array, row ? row->elements : JSON_NO_GROUP, depth + 1);
 }
 
 static gboolean

@@ -23,16 +23,13 @@ typedef enum
   JSON_NULL,
 } JsonKind;
 
-#define JSON_ELEMENTS 4
-
 typedef struct
 {
   JsonKind kind;
   gint64 integer;
   gdouble number;
-  const gchar *text;               /* UTF-8 without NUL characters, not terminated, not owned */
-  gsize length;                    /* of the text, in bytes; of an array, its number of elements */
-  gdouble elements[JSON_ELEMENTS]; /* the first ones of an array; NAN: not a number */
+  const gchar *text; /* UTF-8 without NUL characters, not terminated, not owned */
+  gsize length;      /* of the text, in bytes */
 } JsonValue;
 
 #define JSON_NO_GROUP (-1)
@@ -53,12 +50,10 @@ typedef struct _JsonScan JsonScan;
  * has set an error, which ends the scan. */
 typedef gboolean (*JsonElementFunc) (gint element, gpointer data, GError **error);
 
-/* `text` names what is read in messages ("the line"); it and `members`, which has `count`
- * rows, must stay valid. `values` has room for `count` values.
+/* `members`, which has `count` rows, must stay valid. `values` has room for `count` values.
  * While an object is read, the values of its group hold its members that were read; if
  * a name is there twice, the last one. */
-JsonScan *json_scan_new (const gchar *text, const JsonMember *members, guint count,
-    JsonValue *values);
+JsonScan *json_scan_new (const JsonMember *members, guint count, JsonValue *values);
 void json_scan_free (JsonScan *self);
 
 /* Reads one line. `each` is called for each object of the array; if it is NULL, the array
