@@ -90,7 +90,7 @@ numbered_record (const gchar *path, guint count, gint width, gint height, const 
 void
 numbered_expect (Numbered *numbered, const gchar *settings, guint count, gint width, gint height)
 {
-  gchar *line = g_strdup_printf ("nmsfilter %s", settings ? settings : "iou-threshold=1");
+  gchar *line = g_strdup_printf ("nmsfilter %s", settings);
   GstHarness *h = open_harness (line, width, height);
   guint i;
 
@@ -106,8 +106,7 @@ numbered_expect (Numbered *numbered, const gchar *settings, guint count, gint wi
     numbered->expected[i] = digest (buffer);
     gst_buffer_unref (buffer);
   }
-  g_assert_cmpuint (stat_of (h->element, "boxes-out") < stat_of (h->element, "boxes-in"), ==,
-      settings != NULL);
+  g_assert_cmpuint (stat_of (h->element, "boxes-out"), <, stat_of (h->element, "boxes-in"));
   gst_harness_teardown (h);
   g_free (line);
 }

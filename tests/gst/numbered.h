@@ -30,7 +30,7 @@ void numbered_record (const gchar *path, guint count, gint width, gint height,
     const GstClockTime *times);
 
 /* Empties the list of frames that came. From now on expects, in frames 0 to count - 1,
- * the boxes that an nmsfilter with these settings leaves; with NULL all boxes. */
+ * the boxes that an nmsfilter with these settings leaves. */
 void numbered_expect (Numbered *numbered, const gchar *settings, guint count, gint width,
     gint height);
 

@@ -28,6 +28,15 @@ recorder_new (GstBus *bus, const gchar *location, const gchar *properties)
 }
 
 void
+recorder_free (GstHarness *h, GstBus *bus)
+{
+  gst_harness_teardown (h);
+  if (bus)
+    gst_bus_set_flushing (bus, TRUE);
+  gst_clear_object (&bus);
+}
+
+void
 recorder_must_refuse (const gchar *location, const gchar *properties, const gchar *text)
 {
   gchar *launch = launch_line (location, properties);

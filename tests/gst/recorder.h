@@ -13,6 +13,9 @@
 /* Returns a boxrecord that plays and posts its messages on `bus` (NULL: nowhere). */
 GstHarness *recorder_new (GstBus *bus, const gchar *location, const gchar *properties);
 
+/* Stops it. Frees it and the bus (NULL: none). */
+void recorder_free (GstHarness *h, GstBus *bus);
+
 /* Fails unless a boxrecord with these properties cannot start, and its error contains the text. */
 void recorder_must_refuse (const gchar *location, const gchar *properties, const gchar *text);
 

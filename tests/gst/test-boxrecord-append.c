@@ -136,15 +136,13 @@ GST_START_TEST (appending_continues_after_the_last_record)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    gchar *path = text_file_new ("append.txt", rows[i].before, -1), *contents;
+    gchar *path = text_file_new ("append.txt", rows[i].before, -1);
     gchar *properties = g_strconcat ("append=true format=", rows[i].format, NULL);
     GstHarness *h = recorder_new (NULL, path, properties);
 
     PUSH (h, 0);
     gst_harness_teardown (h);
-    contents = text_file_read (path);
-    fail_unless_equals_string (contents, rows[i].after);
-    g_free (contents);
+    text_file_must_be (path, rows[i].after);
     g_free (properties);
     g_free (path);
   }
@@ -199,16 +197,14 @@ GST_END_TEST;
 
 GST_START_TEST (mot_text_leaves_out_frames_outside_of_the_segment)
 {
-  gchar *path = text_file_path ("outside.txt"), *contents;
+  gchar *path = text_file_path ("outside.txt");
   GstHarness *h = recorder_new (NULL, path, "format=mot");
 
   new_segment (h, 1, 2 * FRAME, GST_CLOCK_TIME_NONE);
   PUSH (h, 0, 1, 2, 3);
   fail_unless_equals_uint64 (recorder_stat (h, "frames"), 2);
   gst_harness_teardown (h);
-  contents = text_file_read (path);
-  fail_unless_equals_string (contents, "1,-1,2,3,3,4,-1,-1,-1,-1\n2,-1,2,3,3,4,-1,-1,-1,-1\n");
-  g_free (contents);
+  text_file_must_be (path, "1,-1,2,3,3,4,-1,-1,-1,-1\n2,-1,2,3,3,4,-1,-1,-1,-1\n");
   g_free (path);
 }
 

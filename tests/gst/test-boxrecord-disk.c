@@ -50,10 +50,8 @@ GST_START_TEST (a_full_disk_leaves_whole_lines)
     lines = recorder_file_lines (path);
     fail_unless (lines > 100 && lines <= frame, "%u lines of %u", lines, frame);
     /* the collected lines are written when the disk has room again */
-    gst_harness_teardown (h);
+    recorder_free (h, bus);
     fail_unless_equals_int (recorder_file_lines (path), frame);
-    gst_bus_set_flushing (bus, TRUE);
-    gst_object_unref (bus);
     g_free (path);
   }
 }
@@ -69,9 +67,7 @@ GST_START_TEST (a_full_disk_is_one_error)
   fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR,
                               "Cannot write to /dev/full: No space left on device"),
       1);
-  gst_harness_teardown (h);
-  gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
+  recorder_free (h, bus);
 }
 
 GST_END_TEST;
@@ -102,9 +98,7 @@ GST_START_TEST (a_full_disk_need_not_end_the_stream)
     g_free (marker);
   }
   fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, ""), 0);
-  gst_harness_teardown (h);
-  gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
+  recorder_free (h, bus);
   g_free (text);
   g_free (path);
 }
@@ -213,16 +207,6 @@ play (const gchar *refused, const gchar *format, ...)
   "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4}]}\n" \
   "{\"timestamp\":100000000,\"objects\":[]}\n"
 
-/* Fails unless the file has its first contents. */
-static void
-must_be_unchanged (const gchar *path)
-{
-  gchar *text = text_file_read (path);
-
-  fail_unless_equals_string (text, RECORDING);
-  g_free (text);
-}
-
 /* A file is not emptied while a boxreplay of the process reads it, whatever its name and
  * whichever of the two starts first. */
 GST_START_TEST (a_recording_is_not_recorded_onto_itself)
@@ -239,12 +223,12 @@ GST_START_TEST (a_recording_is_not_recorded_onto_itself)
         SOURCE
         " ! boxreplay name=replay location=%s ! boxrecord name=record location=%s ! fakesink",
         path, names[i]);
-    must_be_unchanged (path);
+    text_file_must_be (path, RECORDING);
     play ("replay reads this file, so record cannot replace it",
         SOURCE " ! boxrecord name=record on-error=continue location=%s"
                " ! boxreplay name=replay on-error=skip follow=true location=%s ! fakesink",
         names[i], path);
-    must_be_unchanged (path);
+    text_file_must_be (path, RECORDING);
   }
   /* what loses no line is allowed */
   play (NULL, SOURCE " ! boxreplay location=%s ! boxreplay location=%s ! fakesink", path, linked);
@@ -274,7 +258,7 @@ GST_START_TEST (a_recorder_and_a_replay_may_share_a_new_file)
   fail_unless_equals_int (gst_element_set_state (replay, GST_STATE_PAUSED),
       GST_STATE_CHANGE_FAILURE);
   gst_element_set_state (replay, GST_STATE_NULL);
-  must_be_unchanged (path);
+  text_file_must_be (path, RECORDING);
   recorder_push_range (h, 0, 1);
   fail_unless (gst_element_set_state (replay, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
   recorder_push_range (h, 1, 4);
@@ -298,7 +282,7 @@ GST_START_TEST (a_file_is_emptied_by_a_line_or_the_end)
   GstHarness *h = recorder_new (NULL, path, "flush=buffer");
 
   gst_harness_teardown (h);
-  must_be_unchanged (path);
+  text_file_must_be (path, RECORDING);
   h = recorder_new (NULL, path, "flush=buffer");
   fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
   fail_unless_equals_int (recorder_file_lines (path), 0);
@@ -309,7 +293,7 @@ GST_START_TEST (a_file_is_emptied_by_a_line_or_the_end)
   h = recorder_new (NULL, path, "");
   fail_unless (g_rename (path, moved) == 0);
   fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
-  must_be_unchanged (moved);
+  text_file_must_be (moved, RECORDING);
   fail_unless_equals_int (recorder_file_lines (path), 0);
   gst_harness_teardown (h);
   g_free (moved);

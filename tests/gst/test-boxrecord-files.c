@@ -188,9 +188,7 @@ GST_START_TEST (sigpipe_stays_as_it_was)
   fail_if (sigismember (&mask, SIGPIPE));
   sigaction (SIGPIPE, NULL, &action);
   fail_unless (action.sa_handler == SIG_DFL);
-  gst_harness_teardown (h);
-  gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
+  recorder_free (h, bus);
   g_free (location);
 }
 
@@ -209,9 +207,7 @@ GST_START_TEST (files_change_in_ready_only)
   fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_WARNING, "location"), 1);
   g_free (location);
   gst_object_unref (element);
-  gst_harness_teardown (h);
-  gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
+  recorder_free (h, bus);
   g_free (path);
 }
 

@@ -109,9 +109,7 @@ GST_START_TEST (a_late_reader_gets_all_lines)
   fail_unless_equals_int (recorder_push (h, 5, 1), GST_FLOW_ERROR);
   fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, "the reader closed the pipe"),
       1);
-  gst_harness_teardown (h);
-  gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
+  recorder_free (h, bus);
   g_string_free (text, TRUE);
   g_free (path);
 }
@@ -141,9 +139,7 @@ GST_START_TEST (a_stalled_stream_warns_and_goes_on)
   drain (fd, text);
   recorder_lines (text->str);
   fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, ""), 0);
-  gst_harness_teardown (pusher.h);
-  gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
+  recorder_free (pusher.h, bus);
   g_string_free (text, TRUE);
   close (fd);
   g_free (path);
@@ -304,9 +300,7 @@ GST_START_TEST (a_reader_may_come_back)
   fail_unless_equals_int (recorder_lines (text->str), 3);
   fail_unless (g_str_has_prefix (text->str, "{\"timestamp\":200000000,\"dropped\":1,"), "%s",
       text->str);
-  gst_harness_teardown (h);
-  gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
+  recorder_free (h, bus);
   g_string_free (text, TRUE);
   close (fd);
   g_free (path);

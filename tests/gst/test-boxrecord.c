@@ -48,15 +48,6 @@ push (GstHarness *h, GstBuffer *buffer)
   gst_buffer_unref (gst_harness_pull (h));
 }
 
-static void
-must_hold (const gchar *path, const gchar *expected)
-{
-  gchar *contents = text_file_read (path);
-
-  fail_unless_equals_string (contents, expected);
-  g_free (contents);
-}
-
 /* Counts the messages of that type on the bus. */
 static guint
 count_messages (GstBus *bus, GstMessageType type)
@@ -100,7 +91,7 @@ GST_START_TEST (frames_become_lines)
   push (h, new_buffer (GST_CLOCK_TIME_NONE));
   gst_harness_push_event (h, gst_event_new_gap (3 * FRAME, FRAME));
   /* each line is in the file when its buffer has passed */
-  must_hold (path,
+  text_file_must_be (path,
       "{\"timestamp\":0,\"resolution\":{\"width\":768,\"height\":576},\"objects\":["
       "{\"x\":10,\"y\":20,\"w\":30,\"h\":60,\"roi_type\":\"person\",\"region_id\":3,"
       "\"parent_id\":1,\"id\":7,\"detection\":{\"bounding_box\":{\"x_min\":0.013,\"y_min\":0.035,"
@@ -128,7 +119,7 @@ GST_START_TEST (caps_may_change_or_tell_nothing)
   buffer = new_buffer (FRAME);
   gst_buffer_add_video_region_of_interest_meta (buffer, "a", 1, 2, 2, 4);
   push (h, buffer);
-  must_hold (path,
+  text_file_must_be (path,
       "{\"timestamp\":0,\"objects\":[{\"x\":-5,\"y\":2,\"w\":4000,\"h\":4,"
       "\"roi_type\":\"a\",\"region_id\":0,\"detection\":{\"label\":\"a\"}}]}\n"
       "{\"timestamp\":100000000,\"resolution\":{\"width\":4,\"height\":8},\"objects\":[{\"x\":1,"
@@ -178,7 +169,7 @@ GST_START_TEST (mot_text_is_written)
         gst_structure_new ("object_id", "id", G_TYPE_INT, 7, NULL));
     push (h, buffer);
   }
-  must_hold (path, "2,7,10,1,30,60,-1,-1,-1,-1\n3,7,10,1,30,60,0.5,-1,-1,-1\n");
+  text_file_must_be (path, "2,7,10,1,30,60,-1,-1,-1,-1\n3,7,10,1,30,60,0.5,-1,-1,-1\n");
   fail_unless_equals_int (count_messages (bus, GST_MESSAGE_WARNING), 2); /* label, NaN */
   gst_harness_teardown (h);
   gst_bus_set_flushing (bus, TRUE);
@@ -205,7 +196,7 @@ GST_START_TEST (numbers_that_are_none_are_left_out)
             G_TYPE_DOUBLE, NAN, NULL));
     push (h, buffer);
   }
-  must_hold (path,
+  text_file_must_be (path,
       "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n"
       "{\"timestamp\":1,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n"
       "{\"timestamp\":2,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n");

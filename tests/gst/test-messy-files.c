@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Videos from files: seeks, segments, playing backwards, decodebin that changes decoders
- * in mid-stream, a tee behind a decoder. Each frame
+ * in mid-stream. Each frame
  * has boxes that depend on its number. All frames must arrive in order, once, with the
  * boxes that an nmsfilter alone leaves of them.
  */
@@ -285,49 +285,9 @@ test_decodebin_plugs_anew (void)
   g_free (both);
 }
 
-/* ----------------------------------------------------------------------- tee */
-
-/* Decoders keep references to their frames and the branches share them. Each branch has
- * its own boxes nevertheless. */
-static void
-test_tee (void)
-{
-  static const gchar *const elements[] = { "avidemux", "avdec_msmpeg4", "tee", NULL };
-  gchar *all = text_file_path ("all.jsonl");
-  Numbered *few = g_new (Numbered, 1), *many = g_new (Numbered, 1);
-  GstElement *pipeline, *sink;
-
-  if (!lacking (elements)) {
-    numbered_record (all, FRAMES, WIDTH, HEIGHT, NULL);
-    numbered_expect (few, SETTINGS, FRAMES, WIDTH, HEIGHT);
-    numbered_expect (many, NULL, FRAMES, WIDTH, HEIGHT);
-    pipeline = playing_new ("filesrc location=%s ! avidemux ! avdec_msmpeg4 ! "
-                            "boxreplay meta=roi location=%s ! tee name=t "
-                            "t. ! queue ! nmsfilter " SETTINGS
-                            " ! fakesink name=filtered sync=false "
-                            "t. ! queue ! fakesink name=plain sync=false",
-        video_path (), all);
-    gst_element_set_state (pipeline, GST_STATE_PAUSED);
-    gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
-    playing_probe (pipeline, "filtered", "sink", numbered_see_on_pad, few);
-    playing_probe (pipeline, "plain", "sink", numbered_see_on_pad, many);
-    sink = gst_bin_get_by_name (GST_BIN (pipeline), "plain");
-    seek (sink, 1.0, GST_SEEK_FLAG_FLUSH, 0, FRAMES);
-    gst_object_unref (sink);
-    playing_to_end (pipeline);
-    numbered_must_be (few, 0, FRAMES - 1);
-    numbered_must_be (many, 0, FRAMES - 1);
-    gst_object_unref (pipeline);
-  }
-  g_free (few);
-  g_free (many);
-  g_free (all);
-}
-
 static const TestCase cases[] = { { "/messy-files/seeks", test_seeks },
   { "/messy-files/backwards", test_backwards },
   { "/messy-files/backwards-key-frames", test_backwards_key_frames },
-  { "/messy-files/decodebin-plugs-anew", test_decodebin_plugs_anew },
-  { "/messy-files/tee", test_tee }, { NULL } };
+  { "/messy-files/decodebin-plugs-anew", test_decodebin_plugs_anew }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -65,3 +65,12 @@ text_file_read (const gchar *path)
   g_assert_no_error (error);
   return contents;
 }
+
+void
+text_file_must_be (const gchar *path, const gchar *expected)
+{
+  gchar *contents = text_file_read (path);
+
+  g_assert_cmpstr (contents, ==, expected);
+  g_free (contents);
+}

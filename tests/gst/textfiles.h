@@ -12,3 +12,6 @@ gchar *text_file_new (const gchar *name, const gchar *contents, gssize length);
 
 /* Returns the contents, NUL-terminated. Fails if the file cannot be read. */
 gchar *text_file_read (const gchar *path);
+
+/* Fails unless the file has these contents. */
+void text_file_must_be (const gchar *path, const gchar *expected);
