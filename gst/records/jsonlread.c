@@ -20,88 +20,56 @@ typedef enum
 static const gchar *const group_paths[] = { "", "resolution.", "", "detection.",
   "detection.bounding_box.", "nms." };
 
+/* A member, its name, the group of its object, and the groups of its contents and elements. */
+#define NONE JSON_NO_GROUP
+#define MEMBERS(EACH) \
+  EACH (TIMESTAMP, "timestamp", GROUP_LINE, NONE, NONE) \
+  EACH (DROPPED, "dropped", GROUP_LINE, NONE, NONE) \
+  EACH (OUTSIDE_SEGMENT, "outside-segment", GROUP_LINE, NONE, NONE) \
+  EACH (STREAM, "stream", GROUP_LINE, NONE, NONE) \
+  EACH (STREAM_ID, "stream-id", GROUP_LINE, NONE, NONE) \
+  EACH (RESOLUTION, "resolution", GROUP_LINE, GROUP_RESOLUTION, NONE) \
+  EACH (OBJECTS, "objects", GROUP_LINE, NONE, GROUP_BOX) \
+  EACH (WIDTH, "width", GROUP_RESOLUTION, NONE, NONE) \
+  EACH (HEIGHT, "height", GROUP_RESOLUTION, NONE, NONE) \
+  EACH (X, "x", GROUP_BOX, NONE, NONE) \
+  EACH (Y, "y", GROUP_BOX, NONE, NONE) \
+  EACH (W, "w", GROUP_BOX, NONE, NONE) \
+  EACH (H, "h", GROUP_BOX, NONE, NONE) \
+  EACH (ROI_TYPE, "roi_type", GROUP_BOX, NONE, NONE) \
+  EACH (REGION_ID, "region_id", GROUP_BOX, NONE, NONE) \
+  EACH (PARENT_ID, "parent_id", GROUP_BOX, NONE, NONE) \
+  EACH (ID, "id", GROUP_BOX, NONE, NONE) \
+  EACH (ROTATION, "rotation", GROUP_BOX, NONE, NONE) \
+  EACH (DETECTION, "detection", GROUP_BOX, GROUP_DETECTION, NONE) \
+  EACH (NMS, "nms", GROUP_BOX, GROUP_NMS, NONE) \
+  EACH (BOUNDING_BOX, "bounding_box", GROUP_DETECTION, GROUP_BOUNDING_BOX, NONE) \
+  EACH (CONFIDENCE, "confidence", GROUP_DETECTION, NONE, NONE) \
+  EACH (LABEL_ID, "label_id", GROUP_DETECTION, NONE, NONE) \
+  EACH (LABEL, "label", GROUP_DETECTION, NONE, NONE) \
+  EACH (X_MIN, "x_min", GROUP_BOUNDING_BOX, NONE, NONE) \
+  EACH (Y_MIN, "y_min", GROUP_BOUNDING_BOX, NONE, NONE) \
+  EACH (X_MAX, "x_max", GROUP_BOUNDING_BOX, NONE, NONE) \
+  EACH (Y_MAX, "y_max", GROUP_BOUNDING_BOX, NONE, NONE) \
+  EACH (STATE, "state", GROUP_NMS, NONE, NONE) \
+  EACH (SUPPRESSED_BY, "suppressed-by", GROUP_NMS, NONE, NONE)
+
+#define NUMBER(member, ...) member,
+#define ROW(member, ...) [member] = { __VA_ARGS__ },
+
 typedef enum
 {
-  TIMESTAMP,
-  DROPPED,
-  OUTSIDE_SEGMENT,
-  STREAM,
-  STREAM_ID,
-  RESOLUTION,
-  OBJECTS,
-  WIDTH,
-  HEIGHT,
-  X,
-  Y,
-  W,
-  H,
-  ROI_TYPE,
-  REGION_ID,
-  PARENT_ID,
-  ID,
-  ROTATION,
-  DETECTION,
-  NMS,
-  BOUNDING_BOX,
-  CONFIDENCE,
-  LABEL_ID,
-  LABEL,
-  X_MIN,
-  Y_MIN,
-  X_MAX,
-  Y_MAX,
-  STATE,
-  SUPPRESSED_BY,
-  N_MEMBERS
+  MEMBERS (NUMBER) N_MEMBERS
 } Member;
 
-#define PLAIN(name, group) \
-  { \
-    name, group, JSON_NO_GROUP, JSON_NO_GROUP \
-  }
-#define INNER(name, group, contents) \
-  { \
-    name, group, contents, JSON_NO_GROUP \
-  }
-
-static const JsonMember members[N_MEMBERS] = {
-  [TIMESTAMP] = PLAIN ("timestamp", GROUP_LINE),
-  [DROPPED] = PLAIN ("dropped", GROUP_LINE),
-  [OUTSIDE_SEGMENT] = PLAIN ("outside-segment", GROUP_LINE),
-  [STREAM] = PLAIN ("stream", GROUP_LINE),
-  [STREAM_ID] = PLAIN ("stream-id", GROUP_LINE),
-  [RESOLUTION] = INNER ("resolution", GROUP_LINE, GROUP_RESOLUTION),
-  [OBJECTS] = { "objects", GROUP_LINE, JSON_NO_GROUP, GROUP_BOX },
-  [WIDTH] = PLAIN ("width", GROUP_RESOLUTION),
-  [HEIGHT] = PLAIN ("height", GROUP_RESOLUTION),
-  [X] = PLAIN ("x", GROUP_BOX),
-  [Y] = PLAIN ("y", GROUP_BOX),
-  [W] = PLAIN ("w", GROUP_BOX),
-  [H] = PLAIN ("h", GROUP_BOX),
-  [ROI_TYPE] = PLAIN ("roi_type", GROUP_BOX),
-  [REGION_ID] = PLAIN ("region_id", GROUP_BOX),
-  [PARENT_ID] = PLAIN ("parent_id", GROUP_BOX),
-  [ID] = PLAIN ("id", GROUP_BOX),
-  [ROTATION] = PLAIN ("rotation", GROUP_BOX),
-  [DETECTION] = INNER ("detection", GROUP_BOX, GROUP_DETECTION),
-  [NMS] = INNER ("nms", GROUP_BOX, GROUP_NMS),
-  [BOUNDING_BOX] = INNER ("bounding_box", GROUP_DETECTION, GROUP_BOUNDING_BOX),
-  [CONFIDENCE] = PLAIN ("confidence", GROUP_DETECTION),
-  [LABEL_ID] = PLAIN ("label_id", GROUP_DETECTION),
-  [LABEL] = PLAIN ("label", GROUP_DETECTION),
-  [X_MIN] = PLAIN ("x_min", GROUP_BOUNDING_BOX),
-  [Y_MIN] = PLAIN ("y_min", GROUP_BOUNDING_BOX),
-  [X_MAX] = PLAIN ("x_max", GROUP_BOUNDING_BOX),
-  [Y_MAX] = PLAIN ("y_max", GROUP_BOUNDING_BOX),
-  [STATE] = PLAIN ("state", GROUP_NMS),
-  [SUPPRESSED_BY] = PLAIN ("suppressed-by", GROUP_NMS),
-};
+static const JsonMember members[N_MEMBERS] = { MEMBERS (ROW) };
 
 struct _JsonlParser
 {
   JsonScan *scan;
   JsonValue values[N_MEMBERS];
   GString *text;        /* a copy of a string of the line, NUL-terminated */
+  GString *header;      /* a line without its boxes */
   RecordedFrame *frame; /* the frame being read */
 };
 
@@ -112,6 +80,7 @@ jsonl_parser_new (void)
 
   self->scan = json_scan_new (members, N_MEMBERS, self->values);
   self->text = g_string_new (NULL);
+  self->header = g_string_new (NULL);
   return self;
 }
 
@@ -122,6 +91,7 @@ jsonl_parser_free (JsonlParser *self)
     return;
   json_scan_free (self->scan);
   g_string_free (self->text, TRUE);
+  g_string_free (self->header, TRUE);
   g_free (self);
 }
 
@@ -498,83 +468,30 @@ parse_line (JsonlParser *self, const gchar *line, gsize length, JsonElementFunc 
   return check_suppressors (&from, frame);
 }
 
-/* --------------------------------------------------------------- headers of lines */
-
-/* Moves *at behind blanks and this text. Returns FALSE if the text is not there. */
+/* Parses the line without its boxes, because simdjson would read all of them. Returns FALSE unless
+ * the boxes are last and the time is before them, as boxrecord writes it; such a line may be valid. */
 static gboolean
-take (const gchar **at, const gchar *end, const gchar *text)
+parse_short_header (JsonlParser *self, const gchar *line, gsize length, RecordedFrame *frame)
 {
-  const gsize length = strlen (text);
+  static const gchar objects[] = "\"objects\":";
+  const gchar *found = g_strstr_len (line, (gssize) length, objects);
 
-  while (*at < end && **at == ' ')
-    (*at)++;
-  if ((gsize) (end - *at) < length || memcmp (*at, text, length) != 0)
+  while (length > 2 && (line[length - 1] == ' ' || line[length - 1] == '\t'))
+    length--;
+  if (found == NULL || memcmp (line + length - 2, "]}", 2) != 0)
     return FALSE;
-  *at += length;
-  return TRUE;
-}
-
-/* Reads up to 18 digits of an integer. */
-static gboolean
-take_integer (const gchar **at, const gchar *end, gint64 *number)
-{
-  gint digits = 0;
-
-  take (at, end, "");
-  for (*number = 0; *at < end && g_ascii_isdigit (**at) && digits < 18; (*at)++, digits++)
-    *number = *number * 10 + (**at - '0');
-  return digits > 0 && ((*at)[-digits] != '0' || digits == 1);
-}
-
-/* Reads a member that is a count and the comma behind it. Leaves *number if the member is missing.
- * */
-static gboolean
-take_count (const gchar **at, const gchar *end, const gchar *name, gint64 *number)
-{
-  return !take (at, end, name)
-      || (take (at, end, ":") && take_integer (at, end, number) && take (at, end, ","));
-}
-
-/* Reads the header of a line whose members have the order in which boxrecord writes them, without
- * looking at the boxes, because simdjson would read all of the line. Returns FALSE if the line is
- * of another form, which may be valid. */
-static gboolean
-read_ordered_header (const gchar *line, gsize length, RecordedFrame *frame)
-{
-  const gchar *at = line, *end = line + length;
-  gint64 timestamp = -1, dropped = 0, stream = -1, width = 0, height = 0;
-
-  while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
-    end--;
-  if (end - line < 2 || memcmp (end - 2, "]}", 2) != 0 || !take (&at, end, "{")
-      || !take_count (&at, end, "\"timestamp\"", &timestamp))
-    return FALSE;
-  frame->outside_segment = take (&at, end, "\"outside-segment\":true,");
-  if (!take_count (&at, end, "\"dropped\"", &dropped)
-      || !take_count (&at, end, "\"stream\"", &stream))
-    return FALSE;
-  if (take (&at, end, "\"resolution\"")
-      && !(take (&at, end, ":") && take (&at, end, "{")
-          && take_count (&at, end, "\"width\"", &width) && take (&at, end, "\"height\"")
-          && take (&at, end, ":") && take_integer (&at, end, &height) && take (&at, end, "}")
-          && take (&at, end, ",") && width > 0 && height > 0 && width <= G_MAXINT
-          && height <= G_MAXINT))
-    return FALSE;
-  frame->timestamp = timestamp >= 0 ? (guint64) timestamp : RECORDED_FRAME_NO_TIME;
-  frame->dropped = (guint64) dropped;
-  frame->stream = stream;
-  frame->width = (gint) width;
-  frame->height = (gint) height;
-  return take (&at, end, "\"objects\"") && take (&at, end, ":") && take (&at, end, "[")
-      && stream <= G_MAXUINT32;
+  g_string_truncate (self->header, 0);
+  g_string_append_len (self->header, line, found - line);
+  g_string_append (g_string_append (self->header, objects), "[]}");
+  return parse_line (self, self->header->str, self->header->len, NULL, frame, NULL)
+      && frame->timestamp != RECORDED_FRAME_NO_TIME;
 }
 
 gboolean
 jsonl_parse_header (JsonlParser *self, const gchar *line, gsize length, RecordedFrame *frame,
     GError **error)
 {
-  g_array_set_size (frame->boxes, 0);
-  return read_ordered_header (line, length, frame)
+  return parse_short_header (self, line, length, frame)
       || parse_line (self, line, length, NULL, frame, error);
 }
 
