@@ -129,8 +129,7 @@ struct _GstBoxRecord
 {
   GstBaseTransform parent;
 
-  /* under the object lock; those that record_settings_may_change () refuses are fixed
-   * while `started` */
+  /* under the object lock; those that are not mutable in PLAYING are fixed while `started` */
   RecordSettings settings;
   gboolean started;           /* under the object lock; from start () to the end of stop () */
   GstBoxRecordPad *boxes_pad; /* under the object lock; NULL unless requested */
@@ -627,9 +626,9 @@ gst_box_record_set_property (GObject *object, guint id, const GValue *value, GPa
   gboolean refused;
 
   GST_OBJECT_LOCK (self);
-  refused = self->started && !record_settings_may_change (id);
+  refused = self->started && !(pspec->flags & GST_PARAM_MUTABLE_PLAYING);
   if (!refused)
-    record_settings_set (&self->settings, id, value);
+    property_field_set (record_settings_field (&self->settings, id), value);
   GST_OBJECT_UNLOCK (self);
   if (refused)
     PROPERTY_WARN_READY_ONLY (self, pspec);
@@ -644,7 +643,7 @@ gst_box_record_get_property (GObject *object, guint id, GValue *value, GParamSpe
   if (id == PROP_STATS)
     g_value_take_boxed (value, record_counts_to_structure (&self->counts, self->batch));
   else
-    record_settings_get (&self->settings, id, value);
+    property_field_get (record_settings_field (&self->settings, id), value);
   GST_OBJECT_UNLOCK (self);
 }
 

@@ -110,7 +110,7 @@ struct _GstBoxReplay
 {
   GstBaseTransform parent;
 
-  /* under the object lock; fixed while `started`, unless replay_settings_may_change () */
+  /* under the object lock; those that are not mutable in PLAYING are fixed while `started` */
   ReplaySettings settings;
   gboolean started;           /* under the object lock; from start () to the end of stop () */
   GstBoxReplayPad *boxes_pad; /* under the object lock; NULL unless requested */
@@ -584,10 +584,10 @@ gst_box_replay_set_property (GObject *object, guint id, const GValue *value, GPa
   gboolean refused = FALSE;
 
   GST_OBJECT_LOCK (self);
-  if (self->started && !replay_settings_may_change (id))
+  if (self->started && !(pspec->flags & GST_PARAM_MUTABLE_PLAYING))
     refused = TRUE;
   else
-    replay_settings_set (&self->settings, id, value);
+    property_field_set (replay_settings_field (&self->settings, id), value);
   GST_OBJECT_UNLOCK (self);
   if (refused)
     PROPERTY_WARN_READY_ONLY (self, pspec);
@@ -604,7 +604,7 @@ gst_box_replay_get_property (GObject *object, guint id, GValue *value, GParamSpe
   if (id == PROP_STATS)
     g_value_take_boxed (value, stats_structure (&self->stats));
   else
-    replay_settings_get (&self->settings, id, value);
+    property_field_get (replay_settings_field (&self->settings, id), value);
   GST_OBJECT_UNLOCK (self);
 }
 

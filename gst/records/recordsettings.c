@@ -7,7 +7,6 @@
 #include "recordsettings.h"
 
 #include "enumtype.h"
-#include "properties.h"
 
 DEFINE_ENUM_TYPE (record_format_get_type, "GstBoxRecordFormat",
     { RECORD_FORMAT_JSONL, "JSON Lines, one object for each frame", "jsonl" },
@@ -144,21 +143,8 @@ record_settings_clear (RecordSettings *settings)
   g_free (settings->location);
 }
 
-gboolean
-record_settings_may_change (guint id)
+gpointer
+record_settings_field (RecordSettings *settings, guint id)
 {
-  return id == RECORD_PROP_EMIT_SIGNALS || id == RECORD_PROP_EMPTY_LINES
-      || id == RECORD_PROP_ON_ERROR;
-}
-
-void
-record_settings_set (RecordSettings *settings, guint id, const GValue *value)
-{
-  property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
-}
-
-void
-record_settings_get (const RecordSettings *settings, guint id, GValue *value)
-{
-  property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
+  return G_STRUCT_MEMBER_P (settings, fields[id]);
 }

@@ -61,11 +61,7 @@ void record_settings_install (GObjectClass *object_class);
 void record_settings_init (RecordSettings *settings);
 void record_settings_clear (RecordSettings *settings);
 
-/* Returns whether the property may change while a recording is open. */
-gboolean record_settings_may_change (guint id);
-
-/* Set and get the property `id`, a RecordProp. */
-void record_settings_set (RecordSettings *settings, guint id, const GValue *value);
-void record_settings_get (const RecordSettings *settings, guint id, GValue *value);
+/* Returns the value of the property `id`, a RecordProp, for properties.h. */
+gpointer record_settings_field (RecordSettings *settings, guint id);
 
 G_END_DECLS

@@ -7,7 +7,6 @@
 #include "replaysettings.h"
 
 #include "enumtype.h"
-#include "properties.h"
 
 DEFINE_ENUM_TYPE (replay_format_get_type, "GstBoxReplayFormat",
     { RECORD_FORMAT_AUTO, "Detected by the first line", "auto" },
@@ -184,21 +183,8 @@ replay_settings_clear (ReplaySettings *settings)
   g_free (settings->location);
 }
 
-gboolean
-replay_settings_may_change (guint id)
+gpointer
+replay_settings_field (ReplaySettings *settings, guint id)
 {
-  return id == REPLAY_PROP_TOLERANCE || id == REPLAY_PROP_BOXES_TIMEOUT || id == REPLAY_PROP_HOLD
-      || id == REPLAY_PROP_EXISTING || id == REPLAY_PROP_META;
-}
-
-void
-replay_settings_set (ReplaySettings *settings, guint id, const GValue *value)
-{
-  property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
-}
-
-void
-replay_settings_get (const ReplaySettings *settings, guint id, GValue *value)
-{
-  property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
+  return G_STRUCT_MEMBER_P (settings, fields[id]);
 }

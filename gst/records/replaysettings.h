@@ -68,11 +68,7 @@ void replay_settings_install (GObjectClass *object_class);
 void replay_settings_init (ReplaySettings *settings);
 void replay_settings_clear (ReplaySettings *settings);
 
-/* Returns whether the property may change while a recording is open. */
-gboolean replay_settings_may_change (guint id);
-
-/* Set and get the property `id`, a ReplayProp. */
-void replay_settings_set (ReplaySettings *settings, guint id, const GValue *value);
-void replay_settings_get (const ReplaySettings *settings, guint id, GValue *value);
+/* Returns the value of the property `id`, a ReplayProp, for properties.h. */
+gpointer replay_settings_field (ReplaySettings *settings, guint id);
 
 G_END_DECLS
