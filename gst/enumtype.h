@@ -4,18 +4,22 @@
 
 #include <glib-object.h>
 
-/* Defines `function`, which registers the type on its first call. The arguments after
- * `name` are values { number, description, nick }. The numbers must not change, because
- * applications store them. */
-#define DEFINE_ENUM_TYPE(function, name, ...) \
+/* Defines `function`, which registers the type on its first call. `values` is a static array of
+ * GEnumValue with an empty last element. The numbers must not change, because applications store
+ * them. */
+#define DEFINE_ENUM_TYPE_OF(function, name, values) \
   static GType function (void) \
   { \
-    static const GEnumValue values[] = { __VA_ARGS__, { 0, NULL, NULL } }; \
     static gsize type = 0; \
     if (g_once_init_enter (&type)) \
       g_once_init_leave (&type, g_enum_register_static (name, values)); \
     return (GType) type; \
   }
+
+/* The same, where the arguments after `name` are the values { number, description, nick }. */
+#define DEFINE_ENUM_TYPE(function, name, ...) \
+  static const GEnumValue function##_values[] = { __VA_ARGS__, { 0, NULL, NULL } }; \
+  DEFINE_ENUM_TYPE_OF (function, name, function##_values)
 
 /* Defines `function` for flags, as DEFINE_ENUM_TYPE does for an enumeration. */
 #define DEFINE_FLAGS_TYPE(function, name, ...) \

@@ -27,43 +27,73 @@ extern "C" {
 /* The methods: what happens to boxes that overlap. v is the metric of a pair of boxes (see
  * nms_metric), t the iou_threshold that applies to it; "overlaps" stands for v > t (v >= t with
  * `inclusive`). Only boxes of one class meet, unless class_agnostic is set, and never a box and
- * its parent. */
-typedef enum nms_method {
-  /* a kept box suppresses each later box that overlaps it */
-  NMS_METHOD_HARD = 0,
-  /* a kept box multiplies the score of each box that overlaps it by 1 - v; the box with the best
-   * score so far is next */
-  NMS_METHOD_SOFT_LINEAR = 1,
-  /* the same by exp (-v * v / sigma), whatever the threshold */
-  NMS_METHOD_SOFT_GAUSSIAN = 2,
-  /* SOLOv2's Matrix NMS: all scores are lowered at once; a box that others overlap lowers less */
-  NMS_METHOD_MATRIX_LINEAR = 3,
-  /* the same with a gaussian factor */
-  NMS_METHOD_MATRIX_GAUSSIAN = 4,
-  /* weighted box fusion: boxes that overlap the fused box of a cluster join it */
-  NMS_METHOD_WEIGHTED = 5,
-  /* boxes that overlap, directly or through boxes that rank between them, become their common
-   * bounding box */
-  NMS_METHOD_MERGE = 6,
-  /* a kept box and the boxes that it suppresses become their common bounding box */
-  NMS_METHOD_GREEDY_MERGE = 7,
-  /* a kept box and the boxes that it suppresses become their mean, weighted by score */
-  NMS_METHOD_AVERAGE = 8
-} nms_method;
+ * its parent.
+ *
+ *     X (NAME, number, family, by_score, changes, "name", "one line for user interfaces")
+ *
+ * NMS_METHOD_<NAME> is the number. A method computes with the scores of the boxes if by_score is 1,
+ * only with their order if it is 0. `changes` names what it gives to kept boxes: NMS_OUTPUT_SCORE,
+ * NMS_OUTPUT_BOX, or 0. The family is the name of the code that computes it. */
+#define NMS_METHOD_LIST(X) \
+  /* a kept box suppresses each later box that overlaps it */ \
+  X (HARD, 0, hard, 0, 0, "hard", "Drop each box that overlaps a better one too much") \
+  /* a kept box multiplies the score of each box that overlaps it by 1 - v; the box with the best \
+   * score so far is next */ \
+  X (SOFT_LINEAR, 1, soft, 1, NMS_OUTPUT_SCORE, "soft-linear", \
+      "Lower the scores of boxes that overlap a better one too much, times 1 - overlap") \
+  /* the same by exp (-v * v / sigma), whatever the threshold */ \
+  X (SOFT_GAUSSIAN, 2, soft, 1, NMS_OUTPUT_SCORE, "soft-gaussian", \
+      "Lower the scores of all boxes that overlap a better one, times exp (-overlap^2 / sigma)") \
+  /* SOLOv2's Matrix NMS: all scores are lowered at once; a box that others overlap lowers less */ \
+  X (MATRIX_LINEAR, 3, matrix, 1, NMS_OUTPUT_SCORE, "matrix-linear", \
+      "Lower all scores at once, less by boxes that are overlapped themselves (Matrix NMS, " \
+      "linear kernel)") \
+  /* the same with a gaussian factor */ \
+  X (MATRIX_GAUSSIAN, 4, matrix, 1, NMS_OUTPUT_SCORE, "matrix-gaussian", \
+      "As matrix-linear with the kernel exp (-sigma * overlap^2)") \
+  /* weighted box fusion: boxes that overlap the fused box of a cluster join it */ \
+  X (WEIGHTED, 5, weighted, 1, NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX, "weighted", \
+      "Replace overlapping boxes with their mean by score, and their scores with fused-score " \
+      "(weighted box fusion)") \
+  /* boxes that overlap, directly or through boxes that rank between them, become their common \
+   * bounding box */ \
+  X (MERGE, 6, merge, 0, NMS_OUTPUT_BOX, "merge", \
+      "Replace boxes that overlap, directly or through others, with the box around them") \
+  /* a kept box and the boxes that it suppresses become their common bounding box */ \
+  X (GREEDY_MERGE, 7, merge, 0, NMS_OUTPUT_BOX, "greedy-merge", \
+      "Replace a kept box and those that overlap it with the box around them") \
+  /* a kept box and the boxes that it suppresses become their mean, weighted by score */ \
+  X (AVERAGE, 8, merge, 1, NMS_OUTPUT_BOX, "average", \
+      "Replace a kept box and those that overlap it with their mean by score, and keep the best " \
+      "score")
 
-/* The measure of the overlap of two boxes. Boxes that do not intersect, and boxes without area,
- * never overlap. */
+#define NMS__ENUM(constant, number, family, by_score, changes, name, text) \
+  NMS_METHOD_##constant = number,
+typedef enum nms_method {
+  NMS_METHOD_LIST (NMS__ENUM) NMS__METHOD_LEAST = NMS_METHOD_HARD
+} nms_method;
+#undef NMS__ENUM
+
+/* The measures of the overlap of two boxes. Boxes that do not intersect, and boxes without area,
+ * never overlap.
+ *
+ *     X (NAME, number, "name", "one line for user interfaces") */
+#define NMS_METRIC_LIST(X) \
+  /* intersection / union */ \
+  X (IOU, 0, "iou", "Intersection over union") \
+  /* intersection / area of the smaller box */ \
+  X (IOS, 1, "ios", "Intersection over the area of the smaller box") \
+  /* IoU less the squared distance of the centres, as a part of the squared diagonal of the common \
+   * bounding box */ \
+  X (DIOU, 2, "diou", "IoU, less for distant centres; method hard only") \
+  /* IoU less the part of the common bounding box that the union leaves */ \
+  X (GIOU, 3, "giou", "IoU, less for the empty part of the common bounding box; method hard only")
+
+#define NMS__ENUM(constant, number, name, text) NMS_METRIC_##constant = number,
 typedef enum nms_metric {
-  /* intersection / union */
-  NMS_METRIC_IOU = 0,
-  /* intersection / area of the smaller box */
-  NMS_METRIC_IOS = 1,
-  /* IoU less the squared distance of the centres, as a part of the squared diagonal of the
-   * common bounding box */
-  NMS_METRIC_DIOU = 2,
-  /* IoU less the part of the common bounding box that the union leaves */
-  NMS_METRIC_GIOU = 3
+  NMS_METRIC_LIST (NMS__ENUM) NMS__METRIC_LEAST = NMS_METRIC_IOU
 } nms_metric;
+#undef NMS__ENUM
 
 /* How method weighted computes the score of a cluster, in ensemble-boxes's words. n is the number
  * of members, mean the sum of their scores (each multiplied by the weight of its source) divided by

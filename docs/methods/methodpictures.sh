@@ -6,8 +6,9 @@ usage ()
   cat <<TEXT
 usage: docs/methods/methodpictures.sh [--output DIR]
 
-Runs nmsfilter on docs/methods/crowd.jsonl with the settings of each picture, draws the
-kept boxes and their scores on crowd.jpg, and writes NAME.png to DIR (default: docs/methods).
+Runs nmsfilter on docs/methods/crowd.jsonl with the settings of each picture that
+docs/methods.md shows, draws the kept boxes and their scores on crowd.jpg, and writes NAME.png
+to DIR (default: docs/methods).
 Prints one line for each picture: its name, the settings and the number of boxes. With
 Debian's package python3-pil the pictures get a palette, which makes them a fifth as large.
 TEXT
@@ -56,17 +57,19 @@ for path in sys.argv[1:]:
 END
 }
 
-picture detected iou-threshold=1
-picture hard method=hard score-threshold=0.2 iou-threshold=0.3
-picture hard-low method=hard score-threshold=0.2 iou-threshold=0.1
-picture hard-ios method=hard metric=ios score-threshold=0.2 iou-threshold=0.5
-picture soft-linear method=soft-linear method-options=o,min-score=0.3 iou-threshold=0.1
-picture soft-gaussian method=soft-gaussian method-options=o,min-score=0.3
-picture matrix-linear method=matrix-linear method-options=o,min-score=0.3
-picture matrix-gaussian method=matrix-gaussian method-options=o,min-score=0.3
-picture weighted method=weighted score-threshold=0.2 iou-threshold=0.3
-picture merge method=merge score-threshold=0.2 iou-threshold=0.3
-picture greedy-merge method=greedy-merge score-threshold=0.2 iou-threshold=0.3
-picture average method=average score-threshold=0.2 iou-threshold=0.3
+# The tables of the guide: a row of pictures, then a row of their settings.
+mapfile -t pictures < <(awk -F '|' '
+  /\]\(methods\/[a-z-]*\.png\) \|/ {
+    for (i = 2; i < NF; i++) {
+      match($i, /methods\/[a-z-]*\.png/)
+      name[i] = substr($i, RSTART + 8, RLENGTH - 12)
+    }
+  }
+  / boxes, `/ { for (i = 2; i < NF; i++) { split($i, part, "`"); print name[i], part[2] } }
+  ' "$NMS_ROOT/docs/methods.md")
+for row in "${pictures[@]}"; do
+  # shellcheck disable=SC2086
+  picture $row
+done
 reduce_colours "$NMS_WORK"/*.png
 mv "$NMS_WORK"/*.png "$out/"

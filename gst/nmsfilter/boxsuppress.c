@@ -479,22 +479,14 @@ take_outcomes (BoxSuppress *self, GArray *boxes, guint count, const nms_result *
   }
 }
 
-/* The outputs of the core that change kept boxes, by method. */
+/* Returns the outputs of the core that change kept boxes. */
 static guint
 changed_outputs (nms_method method)
 {
-  switch (method) {
-    case NMS_METHOD_HARD:
-      return 0;
-    case NMS_METHOD_MERGE:
-    case NMS_METHOD_GREEDY_MERGE:
-    case NMS_METHOD_AVERAGE:
-      return NMS_OUTPUT_BOX;
-    case NMS_METHOD_WEIGHTED:
-      return NMS_OUTPUT_BOX | NMS_OUTPUT_SCORE;
-    default:
-      return NMS_OUTPUT_SCORE;
-  }
+#define CHANGES(constant, number, family, by_score, changes, name, text) [number] = changes,
+  static const guint8 changed[] = { NMS_METHOD_LIST (CHANGES) };
+
+  return changed[method];
 }
 
 /* Moves a box from `row`, as it was fed, to `corners`. */
@@ -575,8 +567,10 @@ box_suppress_use_added (BoxSuppress *self)
 gboolean
 box_suppress_needs_scores (nms_method method)
 {
-  return method != NMS_METHOD_HARD && method != NMS_METHOD_MERGE
-      && method != NMS_METHOD_GREEDY_MERGE;
+#define BY_SCORE(constant, number, family, by_score, changes, name, text) [number] = by_score,
+  static const guint8 needs[] = { NMS_METHOD_LIST (BY_SCORE) };
+
+  return needs[method];
 }
 
 /* Writes the options of the run but for the sources. */

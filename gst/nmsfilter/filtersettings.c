@@ -23,46 +23,13 @@ DEFINE_ENUM_TYPE (gst_nms_missing_score_get_type, "GstNmsMissingScore",
     { UNSCORED_ORDER_AREA, "Rank by area, largest first", "area" },
     { UNSCORED_ORDER_INPUT, "Rank in the order in which the detector attached them", "order" },
     { UNSCORED_ORDER_DROP, "Drop boxes without a confidence", "drop" })
-DEFINE_ENUM_TYPE (gst_nms_method_get_type, "GstNmsMethod",
-    { NMS_METHOD_HARD, "Drop each box that overlaps a better one too much", "hard" },
-    { NMS_METHOD_SOFT_LINEAR,
-        "Lower the scores of boxes that overlap a better one too much, "
-        "times 1 - overlap",
-        "soft-linear" },
-    { NMS_METHOD_SOFT_GAUSSIAN,
-        "Lower the scores of all boxes that overlap a better one, times "
-        "exp (-overlap^2 / sigma)",
-        "soft-gaussian" },
-    { NMS_METHOD_MATRIX_LINEAR,
-        "Lower all scores at once, less by boxes that are overlapped "
-        "themselves (Matrix NMS, linear kernel)",
-        "matrix-linear" },
-    { NMS_METHOD_MATRIX_GAUSSIAN, "As matrix-linear with the kernel exp (-sigma * overlap^2)",
-        "matrix-gaussian" },
-    { NMS_METHOD_WEIGHTED,
-        "Replace overlapping boxes with their mean by score, and their scores "
-        "with fused-score (weighted box fusion)",
-        "weighted" },
-    { NMS_METHOD_MERGE,
-        "Replace boxes that overlap, directly or through others, with the box "
-        "around them",
-        "merge" },
-    { NMS_METHOD_GREEDY_MERGE,
-        "Replace a kept box and those that overlap it with the box around "
-        "them",
-        "greedy-merge" },
-    { NMS_METHOD_AVERAGE,
-        "Replace a kept box and those that overlap it with their mean by score, "
-        "and keep the best score",
-        "average" })
-DEFINE_ENUM_TYPE (gst_nms_metric_get_type, "GstNmsMetric",
-    { NMS_METRIC_IOU, "Intersection over union", "iou" },
-    { NMS_METRIC_IOS, "Intersection over the area of the smaller box", "ios" },
-    { NMS_METRIC_DIOU, "IoU, less for distant centres; method hard only", "diou" },
-    { NMS_METRIC_GIOU,
-        "IoU, less for the empty part of the common bounding box; method hard "
-        "only",
-        "giou" })
+#define METHOD(constant, number, family, by_score, changes, name, text) { number, text, name },
+static const GEnumValue methods[] = { NMS_METHOD_LIST (METHOD) { 0, NULL, NULL } };
+DEFINE_ENUM_TYPE_OF (gst_nms_method_get_type, "GstNmsMethod", methods)
+
+#define METRIC(constant, number, name, text) { number, text, name },
+static const GEnumValue metrics[] = { NMS_METRIC_LIST (METRIC) { 0, NULL, NULL } };
+DEFINE_ENUM_TYPE_OF (gst_nms_metric_get_type, "GstNmsMetric", metrics)
 
 /* ---------------------------------------------------------------- properties */
 

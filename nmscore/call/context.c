@@ -34,7 +34,7 @@ layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
 
   scratch = greater (scratch, nms__added_scratch_size (boxes));
   scratch = greater (scratch, nms__engines_scratch_size (boxes));
-  scratch = greater (scratch, nms__hard_metric_scratch_size (boxes));
+  scratch = greater (scratch, nms__hard_scratch_size (boxes));
   scratch = greater (scratch, nms__neighbors_scratch_size (boxes));
 
 #define COLUMN(field, count) f->field = nms__take (a, count, sizeof *f->field)

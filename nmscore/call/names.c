@@ -20,24 +20,18 @@ nms_engine_name (int number)
 const char *
 nms_method_name (int number)
 {
-  static const char *const names[] = {
-    [NMS_METHOD_HARD] = "hard",
-    [NMS_METHOD_SOFT_LINEAR] = "soft-linear",
-    [NMS_METHOD_SOFT_GAUSSIAN] = "soft-gaussian",
-    [NMS_METHOD_MATRIX_LINEAR] = "matrix-linear",
-    [NMS_METHOD_MATRIX_GAUSSIAN] = "matrix-gaussian",
-    [NMS_METHOD_WEIGHTED] = "weighted",
-    [NMS_METHOD_MERGE] = "merge",
-    [NMS_METHOD_GREEDY_MERGE] = "greedy-merge",
-    [NMS_METHOD_AVERAGE] = "average",
-  };
+#define NAME_OF(constant, number, family, by_score, changes, name, text) [number] = name,
+  static const char *const names[] = { NMS_METHOD_LIST (NAME_OF) };
+#undef NAME_OF
   return NAME (names, number);
 }
 
 const char *
 nms_metric_name (int metric)
 {
-  static const char *const names[] = { "iou", "ios", "diou", "giou" };
+#define NAME_OF(constant, number, name, text) [number] = name,
+  static const char *const names[] = { NMS_METRIC_LIST (NAME_OF) };
+#undef NAME_OF
   return NAME (names, metric);
 }
 

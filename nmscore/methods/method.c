@@ -7,33 +7,15 @@
 /* Engine sorted decides frames with rotated boxes in which at most this many can be kept. */
 #define ROTATED_FEW 2048
 
-/* Values of the kept boxes that a method leaves to nms__method_fill. */
-enum { SCORES = 1, BOXES = 2 };
-
 typedef struct method {
   void (*run) (nms__frame *frame);
   size_t (*scratch) (size_t boxes);
-  unsigned fill;
+  unsigned changes; /* NMS_OUTPUT_...: nms__method_fill writes the others */
 } method;
 
-static size_t
-no_scratch (size_t boxes)
-{
-  (void) boxes;
-  return 0;
-}
-
-static const method methods[] = {
-  [NMS_METHOD_HARD] = { nms__hard_metric, no_scratch, SCORES | BOXES },
-  [NMS_METHOD_SOFT_LINEAR] = { nms__soft, nms__soft_scratch_size, BOXES },
-  [NMS_METHOD_SOFT_GAUSSIAN] = { nms__soft, nms__soft_scratch_size, BOXES },
-  [NMS_METHOD_MATRIX_LINEAR] = { nms__matrix, nms__matrix_scratch_size, BOXES },
-  [NMS_METHOD_MATRIX_GAUSSIAN] = { nms__matrix, nms__matrix_scratch_size, BOXES },
-  [NMS_METHOD_WEIGHTED] = { nms__weighted, nms__weighted_scratch_size, 0 },
-  [NMS_METHOD_MERGE] = { nms__merge, nms__merge_scratch_size, SCORES },
-  [NMS_METHOD_GREEDY_MERGE] = { nms__merge, nms__merge_scratch_size, SCORES },
-  [NMS_METHOD_AVERAGE] = { nms__merge, nms__merge_scratch_size, SCORES },
-};
+#define ROW(constant, number, family, by_score, changes, name, text) \
+  [number] = { nms__##family, nms__##family##_scratch_size, changes },
+static const method methods[] = { NMS_METHOD_LIST (ROW) };
 
 #define METHODS (sizeof methods / sizeof methods[0])
 
@@ -84,10 +66,10 @@ fill_boxes (nms__frame *f, const nms_boxes *boxes)
 void
 nms__method_fill (nms__frame *f, const nms_boxes *boxes)
 {
-  const unsigned fill = methods[f->method.method].fill;
+  const unsigned changes = methods[f->method.method].changes;
 
-  if (f->kept_score && fill & SCORES)
+  if (f->kept_score && !(changes & NMS_OUTPUT_SCORE))
     fill_scores (f, boxes);
-  if (f->kept_box && fill & BOXES)
+  if (f->kept_box && !(changes & NMS_OUTPUT_BOX))
     fill_boxes (f, boxes);
 }

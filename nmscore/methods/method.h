@@ -1,31 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * method: declares the methods, and hard NMS by other metrics than IoU. A method reads the frame,
- * which prepare.c has filled, as an engine does (engines/engine.h), and writes the same results. It
- * also writes kept_score and kept_box if they are not NULL, unless its row of the table in method.c
- * says that these are the caller's values. Its scratch begins at frame->method_scratch.
+ * which prepare.c has filled, as an engine does (engines/engine.h), and writes the same results. If
+ * NMS_METHOD_LIST says that it changes scores or boxes, it also writes kept_score or kept_box,
+ * unless that is NULL. Its scratch begins at frame->method_scratch.
  */
 #ifndef NMS_METHOD_H
 #define NMS_METHOD_H
 
 #include "engines/engine.h"
 
-/* A method's ..._scratch_size returns the bytes of scratch that it needs for frames of up to
- * `boxes` boxes. */
-void nms__hard_metric (nms__frame *frame); /* method hard with another metric than IoU */
-void nms__soft (nms__frame *frame);        /* both soft methods */
-void nms__matrix (nms__frame *frame);      /* both matrix methods */
-size_t nms__hard_metric_scratch_size (size_t boxes);
-size_t nms__soft_scratch_size (size_t boxes);
-size_t nms__matrix_scratch_size (size_t boxes);
-
-/* weighted.c */
-void nms__weighted (nms__frame *frame);
-size_t nms__weighted_scratch_size (size_t boxes);
-
-/* merge.c: methods merge, greedy-merge and average */
-void nms__merge (nms__frame *frame);
-size_t nms__merge_scratch_size (size_t boxes);
+/* nms__<family>, which <family>.c defines, runs the methods of a family. nms__hard runs method hard
+ * with another metric than IoU, or on many rotated boxes. nms__<family>_scratch_size returns the
+ * bytes of scratch that it needs for frames of up to `boxes` boxes. */
+#define NMS__DECLARE(constant, number, family, by_score, changes, name, text) \
+  void nms__##family (nms__frame *frame); \
+  size_t nms__##family##_scratch_size (size_t boxes);
+NMS_METHOD_LIST (NMS__DECLARE)
+#undef NMS__DECLARE
 
 /* method.c: returns whether nms__method_run decides the frame, not an engine. */
 int nms__method_decides (const nms__frame *frame);

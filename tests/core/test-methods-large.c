@@ -10,8 +10,11 @@
 
 #include <glib.h>
 
+#define ONE(...) +1
+#define LAST_METHOD ((NMS_METHOD_LIST (ONE)) - 1)
+
 /* Number k of the calls: each method with metric iou, then method hard with each metric. */
-#define CALLS (NMS_METHOD_AVERAGE + NMS_METRIC_GIOU + 1)
+#define CALLS (LAST_METHOD + (NMS_METRIC_LIST (ONE)))
 
 static void
 set_call (nms_options *o, uint32_t k)
@@ -20,8 +23,8 @@ set_call (nms_options *o, uint32_t k)
   o->outputs = ENGINECHECK_ALL_OUTPUTS;
   o->iou_threshold = 0.4f;
   o->min_score = 0.05f;
-  o->method = k < NMS_METHOD_AVERAGE ? k + 1 : NMS_METHOD_HARD;
-  o->metric = k < NMS_METHOD_AVERAGE ? NMS_METRIC_IOU : k - NMS_METHOD_AVERAGE;
+  o->method = k < LAST_METHOD ? k + 1 : NMS_METHOD_HARD;
+  o->metric = k < LAST_METHOD ? NMS_METRIC_IOU : k - LAST_METHOD;
 }
 
 #define MANY 5000
@@ -52,7 +55,7 @@ compare_many (const char *name, int classes, int angles, float far)
   if (far > 0)
     for (size_t k = 0; k < 4; k++)
       corners[k] = k < 2 ? far : 2 * far;
-  for (uint32_t k = angles ? NMS_METHOD_AVERAGE - 1 : 0; k < CALLS; k++) {
+  for (uint32_t k = angles ? LAST_METHOD - 1 : 0; k < CALLS; k++) {
     BoxCall call = { .boxes = { .size = sizeof call.boxes,
                          .count = angles ? ROTATED : MANY,
                          .score = { score, 0 } } };

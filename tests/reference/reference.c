@@ -41,6 +41,9 @@ enter_dropped (const RefCall *call, RefResult *result)
   }
 }
 
+#define ROW(constant, number, family, by_score, changes, name, text) [number] = ref_run_##family,
+static void (*const methods[]) (const RefCall *call, RefResult *result) = { NMS_METHOD_LIST (ROW) };
+
 void
 ref_run (const nms_boxes *boxes, const nms_options *options, RefResult *result)
 {
@@ -48,29 +51,7 @@ ref_run (const nms_boxes *boxes, const nms_options *options, RefResult *result)
 
   result_allocate (result, call.count);
   enter_dropped (&call, result);
-  switch (options ? options->method : NMS_METHOD_HARD) {
-    case NMS_METHOD_SOFT_LINEAR:
-    case NMS_METHOD_SOFT_GAUSSIAN:
-      ref_run_soft (&call, result);
-      break;
-    case NMS_METHOD_MATRIX_LINEAR:
-    case NMS_METHOD_MATRIX_GAUSSIAN:
-      ref_run_matrix (&call, result);
-      break;
-    case NMS_METHOD_WEIGHTED:
-      ref_run_weighted (&call, result);
-      break;
-    case NMS_METHOD_MERGE:
-      ref_run_merge (&call, result);
-      break;
-    case NMS_METHOD_GREEDY_MERGE:
-    case NMS_METHOD_AVERAGE:
-      ref_run_greedy (&call, result);
-      break;
-    default:
-      ref_run_hard (&call, result);
-      break;
-  }
+  methods[options ? options->method : NMS_METHOD_HARD](&call, result);
   free (call.list);
 }
 

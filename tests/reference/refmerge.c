@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* refmerge: method merge. */
+/* refmerge: method merge; refgreedy.c has the others of its family. */
 #include "refclusters.h"
 
 #include <stdlib.h>
@@ -24,8 +24,8 @@ start_cluster (const RefCall *call, int32_t head)
   return (RefCluster) { head, box->score, { box->x1, box->y1, box->x2, box->y2 } };
 }
 
-void
-ref_run_merge (const RefCall *given, RefResult *result)
+static void
+run_merge (const RefCall *given, RefResult *result)
 {
   RefCall call = *given;
   size_t length, count = 0;
@@ -48,4 +48,13 @@ ref_run_merge (const RefCall *given, RefResult *result)
   free (clusters);
   free (of);
   free (order);
+}
+
+void
+ref_run_merge (const RefCall *call, RefResult *result)
+{
+  if (call->options->method == NMS_METHOD_MERGE)
+    run_merge (call, result);
+  else
+    ref_run_greedy (call, result);
 }

@@ -8,15 +8,14 @@
 #include "refboxes.h"
 #include "reference.h"
 
-/* Method hard. */
-void ref_run_hard (const RefCall *call, RefResult *result);
+/* ref_run_<family> runs the methods of a family. */
+#define DECLARE(constant, number, family, by_score, changes, name, text) \
+  void ref_run_##family (const RefCall *call, RefResult *result);
+NMS_METHOD_LIST (DECLARE)
+#undef DECLARE
 
 /* Returns whether the total cap or the cap of a class is full. */
 bool ref_cap_is_full (const RefCall *call, const RefResult *result, int32_t class_id);
-
-/* The soft and the matrix methods. */
-void ref_run_soft (const RefCall *call, RefResult *result);
-void ref_run_matrix (const RefCall *call, RefResult *result);
 
 /* Enters box i as the next kept one, with its own corners and this score, or as over-cap. Returns
  * whether it is kept. */
@@ -27,6 +26,3 @@ float ref_exp (float x);
 
 /* Methods greedy-merge and average: the clusters of hard, with another box. */
 void ref_run_greedy (const RefCall *call, RefResult *result);
-
-void ref_run_merge (const RefCall *call, RefResult *result);
-void ref_run_weighted (const RefCall *call, RefResult *result);

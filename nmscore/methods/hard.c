@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * hard_metric: hard NMS by a metric other than IoU, and of many rotated boxes. Each kept box
+ * hard: hard NMS by a metric other than IoU, and of many rotated boxes. Each kept box
  * removes what it suppresses from the undecided boxes of the blocks around it. The scratch is that
  * of the engines, which a context always has.
  */
@@ -24,7 +24,7 @@ layout (scratch *s, nms__arena *a, size_t boxes)
 }
 
 size_t
-nms__hard_metric_scratch_size (size_t boxes)
+nms__hard_scratch_size (size_t boxes)
 {
   nms__arena arena = { NULL, 0 };
   scratch s;
@@ -77,7 +77,7 @@ decide (nms__frame *f, const scratch *s, size_t pos)
 }
 
 void
-nms__hard_metric (nms__frame *f)
+nms__hard (nms__frame *f)
 {
   nms__arena arena = { f->scratch, 0 };
   scratch s;
