@@ -12,8 +12,8 @@
 G_BEGIN_DECLS
 
 /* Sets the field of a property to `value`. The field is a gboolean, the
- * enumeration, flags (guint), a gint, a gfloat, a gdouble, a guint, a guint64, or a gchar *
- * that the struct owns: the text it held is freed. */
+ * enumeration, flags (guint), a gint, a gfloat, a gdouble, a guint, a guint64, or a gchar * or
+ * GstStructure * that the struct owns: what it held is freed. */
 static inline void
 property_field_set (gpointer field, const GValue *value)
 {
@@ -46,12 +46,16 @@ property_field_set (gpointer field, const GValue *value)
       g_free (*(gchar **) field);
       *(gchar **) field = g_value_dup_string (value);
       break;
+    case G_TYPE_BOXED:
+      g_clear_pointer ((GstStructure **) field, gst_structure_free);
+      *(GstStructure **) field = g_value_dup_boxed (value);
+      break;
     default:
       g_assert_not_reached ();
   }
 }
 
-/* Sets `value` to the field of a property; a text is copied. */
+/* Sets `value` to the field of a property; a text or a structure is copied. */
 static inline void
 property_field_get (gconstpointer field, GValue *value)
 {
@@ -82,6 +86,9 @@ property_field_get (gconstpointer field, GValue *value)
       break;
     case G_TYPE_STRING:
       g_value_set_string (value, *(gchar *const *) field);
+      break;
+    case G_TYPE_BOXED:
+      g_value_set_boxed (value, *(GstStructure *const *) field);
       break;
     default:
       g_assert_not_reached ();

@@ -103,35 +103,30 @@ check_limits (const BoxLimits *general, const BoxLimits *of_label, const Box *bo
 BoxSelectRules *
 box_select_rules_new (const BoxSelectRules *rules)
 {
-  BoxSelectRules *self = g_new (BoxSelectRules, 1);
+  BoxSelectRules *self = g_atomic_rc_box_dup (sizeof *rules, (BoxSelectRules *) rules);
 
-  *self = *rules;
-  self->ref_count = 1;
   self->active = box_limits_differ (&rules->limits, 0) || rules->class_limits || rules->keep_classes
       || rules->drop_classes || rules->has_region || rules->drop_cut;
-  if (self->class_limits)
-    g_array_ref (self->class_limits);
-  class_selection_ref (self->keep_classes);
-  class_selection_ref (self->drop_classes);
+  class_list_ref (self->class_limits);
+  class_list_ref (self->keep_classes);
+  class_list_ref (self->drop_classes);
   return self;
 }
 
-BoxSelectRules *
-box_select_rules_ref (BoxSelectRules *rules)
+static void
+rules_clear (gpointer data)
 {
-  g_atomic_int_inc (&rules->ref_count);
-  return rules;
+  BoxSelectRules *rules = data;
+
+  g_clear_pointer (&rules->class_limits, g_array_unref);
+  g_clear_pointer (&rules->keep_classes, g_array_unref);
+  g_clear_pointer (&rules->drop_classes, g_array_unref);
 }
 
 void
 box_select_rules_unref (BoxSelectRules *rules)
 {
-  if (!g_atomic_int_dec_and_test (&rules->ref_count))
-    return;
-  g_clear_pointer (&rules->class_limits, g_array_unref);
-  class_selection_unref (rules->keep_classes);
-  class_selection_unref (rules->drop_classes);
-  g_free (rules);
+  g_atomic_rc_box_release_full (rules, rules_clear);
 }
 
 /* ------------------------------------------------------------------------ frames */

@@ -61,15 +61,14 @@ typedef struct
   BoxLimits limits;
 } ClassLimits;
 
-/* Immutable, with a reference count. */
+/* An atomic rc box that does not change: g_atomic_rc_box_acquire takes a reference. */
 typedef struct
 {
-  gint ref_count;
   gboolean active; /* a rule may drop boxes */
   BoxLimits limits;
-  GArray *class_limits;         /* ClassLimits; NULL: no class has limits of its own */
-  ClassSelection *keep_classes; /* NULL: all classes */
-  ClassSelection *drop_classes; /* NULL: none */
+  GArray *class_limits; /* ClassLimits; NULL: no class has limits of its own */
+  GArray *keep_classes; /* labels (class_selection_parse); NULL: all classes */
+  GArray *drop_classes; /* labels; NULL: none */
   gboolean has_region;
   FrameRegion region; /* if has_region */
   gboolean drop_cut;  /* drop boxes with BOX_CUT */
@@ -77,7 +76,6 @@ typedef struct
 
 /* Returns the rules with references of their own. */
 BoxSelectRules *box_select_rules_new (const BoxSelectRules *rules);
-BoxSelectRules *box_select_rules_ref (BoxSelectRules *rules);
 void box_select_rules_unref (BoxSelectRules *rules);
 
 /* ------------------------------------------------------------------------ frames */

@@ -186,6 +186,13 @@ is_valid (const Box *box)
       && !((box->flags & BOX_HAS_CONFIDENCE) && isnan (box->confidence));
 }
 
+static const SourceOption *
+source_of (const BoxSuppressRules *rules, const Box *box)
+{
+  return &g_array_index (rules->sources, SourceOption,
+      source_options_find (rules->sources, box->source));
+}
+
 /* Returns the state of a box that a rule other than its confidence drops, or BOX_STATE_KEPT. */
 static BoxState
 state_before (const Box *box, const BoxSuppressRules *rules, const BoxSelectFrame *select)
@@ -197,8 +204,9 @@ state_before (const Box *box, const BoxSuppressRules *rules, const BoxSelectFram
     return BOX_STATE_NONE;
   if (select && is_valid (box))
     state = box_select_check (select, box);
-  if (rules->sources && state == BOX_STATE_KEPT && is_valid (box)
-      && source_options_drop (rules->sources, box))
+  if (rules->has_score_thresholds && state == BOX_STATE_KEPT && is_valid (box)
+      && (box->flags & BOX_HAS_CONFIDENCE)
+      && (gfloat) box->confidence < source_of (rules, box)->score_threshold)
     state = BOX_STATE_BELOW_SCORE;
   if (rules->unscored_order == UNSCORED_ORDER_DROP && state == BOX_STATE_KEPT
       && !(box->flags & BOX_HAS_CONFIDENCE))
@@ -241,7 +249,7 @@ drop_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
     const BoxSelectFrame *select)
 {
   const gboolean needs_scores = box_suppress_needs_scores ((nms_method) rules->core.method);
-  const gboolean any_rule = rules->selection || select || rules->sources
+  const gboolean any_rule = rules->selection || select || rules->has_score_thresholds
       || rules->unscored_order == UNSCORED_ORDER_DROP;
   Box *box = (Box *) boxes->data;
   const guint len = boxes->len;
@@ -272,8 +280,7 @@ drop_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
   frame.unscored = frame.count > 0 && !(every & BOX_HAS_CONFIDENCE);
   for (guint k = 0; (any & frame.cut) && k < frame.count; k++)
     frame.lower_ranked += (g_array_index (boxes, Box, self->keys[k].index).flags & frame.cut) != 0;
-  frame.ranked = frame.unscored || frame.lower_ranked > 0
-      || (rules->sources && rules->sources->has_priorities);
+  frame.ranked = frame.unscored || frame.lower_ranked > 0 || rules->has_priorities;
   if (frame.ranked)
     drop_before_ranking (self, boxes, rules, &frame);
   return frame;
@@ -335,15 +342,12 @@ feed_boxes (BoxSuppress *self, const GArray *boxes, const Frame *frame, nms_boxe
 }
 
 static void
-feed_sources (BoxSuppress *self, const GArray *boxes, const SourceOptions *sources,
-    nms_boxes *columns, nms_options *options)
+feed_sources (BoxSuppress *self, const GArray *boxes, const GArray *sources, nms_boxes *columns)
 {
   for (guint k = 0; k < columns->count; k++)
-    self->source[k] = source_options_find (sources,
+    self->source[k] = (gint32) source_options_find (sources,
         g_array_index (boxes, Box, self->keys[k].index).source);
   columns->source.data = self->source;
-  options->source_weights = sources->weights;
-  options->source_count = sources->count;
 }
 
 /* --------------------------------------------------------------------- rank */
@@ -379,9 +383,9 @@ compare_keys (gconstpointer a, gconstpointer b, gpointer user_data)
 /* Returns the group of a box: cut boxes after all others, then by the priority of the
  * source, from -32768 to 32767, then boxes without a confidence after those with one. */
 static guint32
-group_of (const Box *box, const SourceOptions *sources, guint cut)
+group_of (const Box *box, const BoxSuppressRules *rules, guint cut)
 {
-  const gint priority = source_options_priority (sources, box);
+  const gint priority = rules->has_priorities ? source_of (rules, box)->priority : 0;
 
   return (guint32) ((box->flags & cut) != 0) << 17 | (guint32) (32767 - priority) << 1
       | (box->flags & BOX_HAS_CONFIDENCE ? 0 : GROUP_NO_SCORE);
@@ -440,7 +444,7 @@ rank_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
       box->state = BOX_STATE_TOO_FEW_NEIGHBORS;
       continue;
     }
-    key.group = group_of (box, rules->sources, frame->cut);
+    key.group = group_of (box, rules, frame->cut);
     key.value = value_of (box, order, key.index, neighbors);
     self->keys[kept++] = key;
   }
@@ -527,35 +531,22 @@ take_changes (const BoxSuppress *self, GArray *boxes, const nms_result *result)
   return changed;
 }
 
-BoxSuppressRules *
-box_suppress_rules_new (const BoxSuppressRules *rules)
+static void
+rules_clear (gpointer data)
 {
-  BoxSuppressRules *self = g_new (BoxSuppressRules, 1);
+  BoxSuppressRules *rules = data;
 
-  *self = *rules;
-  self->ref_count = 1;
-  class_options_ref (self->options);
-  class_selection_ref (self->selection);
-  source_options_ref (self->sources);
-  return self;
-}
-
-BoxSuppressRules *
-box_suppress_rules_ref (BoxSuppressRules *rules)
-{
-  g_atomic_int_inc (&rules->ref_count);
-  return rules;
+  g_clear_pointer (&rules->options, g_array_unref);
+  g_clear_pointer (&rules->unscored, g_array_unref);
+  g_clear_pointer (&rules->selection, g_array_unref);
+  g_clear_pointer (&rules->sources, g_array_unref);
+  g_clear_pointer (&rules->weights, g_array_unref);
 }
 
 void
 box_suppress_rules_unref (BoxSuppressRules *rules)
 {
-  if (!g_atomic_int_dec_and_test (&rules->ref_count))
-    return;
-  class_options_unref (rules->options);
-  class_selection_unref (rules->selection);
-  source_options_unref (rules->sources);
-  g_free (rules);
+  g_atomic_rc_box_release_full (rules, rules_clear);
 }
 
 void
@@ -573,7 +564,7 @@ box_suppress_needs_scores (nms_method method)
   return needs[method];
 }
 
-/* Writes the options of the run but for the sources. */
+/* Writes the options of the run. */
 static void
 set_options (const BoxSuppress *self, const BoxSuppressRules *rules, const Frame *frame,
     gboolean want_suppressors, nms_options *options)
@@ -583,11 +574,9 @@ set_options (const BoxSuppress *self, const BoxSuppressRules *rules, const Frame
     options->engine = NMS_ENGINE_ADDED;
   options->outputs = NMS_OUTPUT_OUTCOME | (want_suppressors ? NMS_OUTPUT_SUPPRESSED_BY : 0)
       | changed_outputs ((nms_method) rules->core.method);
-  if (rules->options) {
-    options->class_options = frame->ranked ? rules->options->unscored : rules->options->options;
-    options->class_option_count = rules->options->count;
-  }
-  if (frame->ranked) { /* drop_before_ranking has applied them */
+  if (frame->ranked) { /* drop_before_ranking has applied the score thresholds */
+    if (rules->unscored)
+      options->class_options = (const nms_class_options *) rules->unscored->data;
     options->score_threshold = -INFINITY;
     options->score_strict = 0;
   }
@@ -639,8 +628,8 @@ box_suppress_run (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rule
     columns.score.data = self->score;
   for (guint k = 0; !frame.scored && k < frame.count; k++)
     self->score[k] = 1;
-  if (rules->sources && method == NMS_METHOD_WEIGHTED)
-    feed_sources (self, boxes, rules->sources, &columns, &options);
+  if (rules->weights)
+    feed_sources (self, boxes, rules->sources, &columns);
 
   if (frame.parts) {
     res = run_with_parts (self, boxes, &columns, &options, &result);

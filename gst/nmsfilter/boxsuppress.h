@@ -8,7 +8,7 @@
 
 #include "boxdecision.h"
 #include "boxselect.h"
-#include "classoptions.h"
+#include "filteroptions.h"
 #include "meta/box.h"
 #include "sourceoptions.h"
 
@@ -24,23 +24,22 @@ typedef enum
   UNSCORED_ORDER_DROP = 3,      /* no rank: boxes without a confidence are dropped */
 } UnscoredOrder;
 
-/* The rules, immutable and with a reference count. */
+/* The rules, an atomic rc box that does not change: g_atomic_rc_box_acquire takes a reference. */
 typedef struct
 {
-  gint ref_count;
-  nms_options core;          /* class_options and outputs are set by the run */
-  gboolean added_engine;     /* run on the engine that was added to the context, if there is one */
-  ClassOptions *options;     /* of single classes; NULL: none */
-  ClassSelection *selection; /* NULL: all classes */
-  SourceOptions *sources;    /* NULL: all boxes are of one source. Different priorities need a
-                                 * method that box_suppress_needs_scores does not name */
-  UnscoredOrder unscored_order; /* how boxes without a confidence are ranked */
-  guint min_neighbors;          /* that a box without a confidence needs; 0: any number */
+  nms_options core;      /* with class_options and source_weights; the run sets outputs */
+  gboolean added_engine; /* run on the engine that was added to the context, if there is one */
+  GArray *options;       /* nms_class_options of single classes; NULL: none */
+  GArray *unscored;      /* the same without the score thresholds */
+  GArray *selection;     /* labels (class_selection_parse); NULL: all classes */
+  GArray *sources;       /* SourceOption; NULL: none of their options applies. Different priorities
+                          * need a method that box_suppress_needs_scores does not name */
+  GArray *weights;       /* gfloat for each source, with method weighted; or NULL */
+  gboolean has_priorities, has_score_thresholds; /* of `sources` */
+  UnscoredOrder unscored_order;                  /* how boxes without a confidence are ranked */
+  guint min_neighbors; /* that a box without a confidence needs; 0: any number */
 } BoxSuppressRules;
 
-/* Returns the rules with references of their own. */
-BoxSuppressRules *box_suppress_rules_new (const BoxSuppressRules *rules);
-BoxSuppressRules *box_suppress_rules_ref (BoxSuppressRules *rules);
 void box_suppress_rules_unref (BoxSuppressRules *rules);
 
 typedef struct _BoxSuppress BoxSuppress;

@@ -18,52 +18,28 @@ compare_quarks (gconstpointer a, gconstpointer b)
   return (left > right) - (left < right);
 }
 
-ClassSelection *
+GArray *
 class_selection_parse (const gchar *text)
 {
-  ClassSelection *selection = NULL;
-  gchar **words;
-  guint i, count = 0;
+  GArray *labels = g_array_new (FALSE, FALSE, sizeof (GQuark));
+  gchar **words = g_strsplit (text ? text : "", ",", -1);
 
-  if (text == NULL)
-    return NULL;
-  words = g_strsplit (text, ",", -1);
-  for (i = 0; words[i]; i++)
-    count += *g_strstrip (words[i]) != '\0';
-  if (count > 0) {
-    selection = g_malloc (sizeof *selection + count * sizeof (GQuark));
-    selection->ref_count = 1;
-    selection->count = 0;
-    for (i = 0; words[i]; i++)
-      if (*words[i] != '\0')
-        selection->labels[selection->count++] = g_quark_from_string (words[i]);
-    qsort (selection->labels, count, sizeof (GQuark), compare_quarks);
-  }
+  for (guint i = 0; words[i]; i++)
+    if (*g_strstrip (words[i]) != '\0') {
+      const GQuark label = g_quark_from_string (words[i]);
+      g_array_append_val (labels, label);
+    }
   g_strfreev (words);
-  return selection;
-}
-
-ClassSelection *
-class_selection_ref (ClassSelection *selection)
-{
-  if (selection)
-    g_atomic_int_inc (&selection->ref_count);
-  return selection;
-}
-
-void
-class_selection_unref (ClassSelection *selection)
-{
-  if (selection && g_atomic_int_dec_and_test (&selection->ref_count))
-    g_free (selection);
+  g_array_sort (labels, compare_quarks);
+  if (labels->len == 0)
+    g_clear_pointer (&labels, g_array_unref);
+  return labels;
 }
 
 gboolean
-class_selection_has (const ClassSelection *selection, GQuark label)
+class_selection_has (const GArray *selection, GQuark label)
 {
-  return selection == NULL
-      || bsearch (&label, selection->labels, selection->count, sizeof label, compare_quarks)
-      != NULL;
+  return selection == NULL || class_list_find (selection, label);
 }
 
 /* -------------------------------------------------------- options of single classes */
@@ -231,4 +207,26 @@ class_list_find (const GArray *entries, GQuark label)
 {
   return bsearch (&label, entries->data, entries->len,
       g_array_get_element_size ((GArray *) entries), compare_quarks);
+}
+
+gboolean
+class_list_number (const GValue *value, gdouble *number)
+{
+  GValue converted = G_VALUE_INIT;
+
+  if (G_VALUE_HOLDS_STRING (value) && g_value_get_string (value)) {
+    gchar *text = g_strstrip (g_strdup (g_value_get_string (value)));
+    gchar *end;
+    gboolean ok;
+
+    *number = g_ascii_strtod (text, &end);
+    ok = *text != '\0' && *end == '\0';
+    g_free (text);
+    return ok;
+  }
+  g_value_init (&converted, G_TYPE_DOUBLE);
+  if (G_VALUE_HOLDS_STRING (value) || !g_value_transform (value, &converted))
+    return FALSE;
+  *number = g_value_get_double (&converted);
+  return TRUE;
 }

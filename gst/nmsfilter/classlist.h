@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * classlist: properties that name classes: lists of labels, and structures with options of single
- * classes.
+ * classes, in which users may have written any numeric type.
  */
 #pragma once
 
@@ -11,26 +11,14 @@ G_BEGIN_DECLS
 
 /* -------------------------------------------------------------- lists of labels */
 
-/* Immutable, with a reference count, so a frame keeps the one it began with while the application
- * sets a new one. */
-typedef struct
-{
-  gint ref_count;
-  guint count;
-  GQuark labels[]; /* ascending */
-} ClassSelection;
-
 /* Parses the labels of classes, separated by commas; blanks around them and empty ones are
- * ignored. Returns NULL if none is left, which stands for all classes. */
-ClassSelection *class_selection_parse (const gchar *text);
-
-/* Take and release a reference. Both accept NULL. */
-ClassSelection *class_selection_ref (ClassSelection *selection);
-void class_selection_unref (ClassSelection *selection);
+ * ignored. Returns an array of GQuark in ascending order, or NULL if none is left, which stands for
+ * all classes. */
+GArray *class_selection_parse (const gchar *text);
 
 /* Returns whether a label is in the list: always if `selection` is NULL. An empty label (0) is in
  * no list. */
-gboolean class_selection_has (const ClassSelection *selection, GQuark label);
+gboolean class_selection_has (const GArray *selection, GQuark label);
 
 /* -------------------------------------------------------- options of single classes */
 
@@ -61,5 +49,17 @@ GArray *class_list_parse (const GstStructure *structure, const ClassListForm *fo
 
 /* Returns the entry of a label in such an array, or NULL. */
 gpointer class_list_find (const GArray *entries, GQuark label);
+
+/* Writes the number that `value` holds, of any numeric type or as text. Returns FALSE if it holds
+ * none. */
+gboolean class_list_number (const GValue *value, gdouble *number);
+
+/* Takes a reference of an array, which the settings and the rules that frames use share and do not
+ * change. NULL: returns NULL. */
+static inline GArray *
+class_list_ref (GArray *array)
+{
+  return array ? g_array_ref (array) : NULL;
+}
 
 G_END_DECLS

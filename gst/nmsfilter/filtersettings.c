@@ -2,6 +2,7 @@
 /* filtersettings: the properties of nmsfilter as GParamSpecs, and their values. */
 #include "filtersettings.h"
 
+#include "classlist.h"
 #include "enumtype.h"
 #include "properties.h"
 
@@ -213,8 +214,6 @@ filter_settings_install (GObjectClass *object_class)
 
 /* -------------------------------------------------------------------- values */
 
-/* class-options, method-options and sources are set by functions of their own, because their values
- * may be refused. */
 static const gsize fields[] = {
   [FILTER_PROP_IOU_THRESHOLD] = G_STRUCT_OFFSET (FilterSettings, iou_threshold),
   [FILTER_PROP_SCORE_THRESHOLD] = G_STRUCT_OFFSET (FilterSettings, score_threshold),
@@ -226,6 +225,8 @@ static const gsize fields[] = {
   [FILTER_PROP_ENGINE] = G_STRUCT_OFFSET (FilterSettings, engine),
   [FILTER_PROP_MISSING_SCORE] = G_STRUCT_OFFSET (FilterSettings, missing_score),
   [FILTER_PROP_MIN_NEIGHBORS] = G_STRUCT_OFFSET (FilterSettings, min_neighbors),
+  [FILTER_PROP_CLASS_OPTIONS] = G_STRUCT_OFFSET (FilterSettings, class_options),
+  [FILTER_PROP_METHOD_OPTIONS] = G_STRUCT_OFFSET (FilterSettings, method_options),
   [FILTER_PROP_CLASSES] = G_STRUCT_OFFSET (FilterSettings, classes),
   [FILTER_PROP_METHOD] = G_STRUCT_OFFSET (FilterSettings, method),
   [FILTER_PROP_METRIC] = G_STRUCT_OFFSET (FilterSettings, metric),
@@ -234,6 +235,60 @@ static const gsize fields[] = {
   [FILTER_PROP_XLA_PLUGIN] = G_STRUCT_OFFSET (FilterSettings, xla_plugin),
   [FILTER_PROP_XLA_STRICT] = G_STRUCT_OFFSET (FilterSettings, xla_strict),
 };
+
+void
+filter_settings_clear (FilterSettings *settings)
+{
+  g_free (settings->xla_plugin);
+  g_free (settings->classes);
+  g_free (settings->sources);
+  g_clear_pointer (&settings->class_options, gst_structure_free);
+  g_clear_pointer (&settings->method_options, gst_structure_free);
+  g_clear_pointer (&settings->selection, g_array_unref);
+  g_clear_pointer (&settings->options, g_array_unref);
+  g_clear_pointer (&settings->source_options, g_array_unref);
+  g_free (settings->class_options_error);
+  g_free (settings->method_options_error);
+  g_free (settings->sources_error);
+  g_clear_pointer (&settings->made, box_suppress_rules_unref);
+}
+
+void
+filter_settings_get (const FilterSettings *settings, guint id, GValue *value)
+{
+  property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
+}
+
+/* Parses the text or structure of a property that has one. */
+static void
+parse (FilterSettings *settings, guint id)
+{
+  switch (id) {
+    case FILTER_PROP_CLASSES:
+      g_clear_pointer (&settings->selection, g_array_unref);
+      settings->selection = class_selection_parse (settings->classes);
+      break;
+    case FILTER_PROP_SOURCES:
+      g_clear_pointer (&settings->source_options, g_array_unref);
+      g_free (settings->sources_error);
+      settings->source_options = source_options_parse (settings->sources, &settings->sources_error);
+      break;
+    case FILTER_PROP_CLASS_OPTIONS:
+      g_clear_pointer (&settings->options, g_array_unref);
+      g_clear_pointer (&settings->class_options_error, g_free);
+      if (settings->class_options)
+        settings->options = class_options_parse (settings->class_options,
+            &settings->class_options_error);
+      break;
+    case FILTER_PROP_METHOD_OPTIONS:
+      g_free (settings->method_options_error);
+      method_options_parse (settings->method_options, &settings->method_values,
+          &settings->method_options_error);
+      break;
+    default:
+      break;
+  }
+}
 
 void
 filter_settings_init (FilterSettings *settings)
@@ -256,169 +311,38 @@ filter_settings_init (FilterSettings *settings)
     .xla_plugin = g_strdup (DEFAULT_XLA_PLUGIN),
     .xla_strict = DEFAULT_XLA_STRICT,
     .classes = g_strdup (DEFAULT_CLASSES),
-    .selection = class_selection_parse (DEFAULT_CLASSES),
   };
-  method_options_parse (NULL, &settings->method_values, &settings->method_options_error);
+  for (guint id = 1; id < G_N_ELEMENTS (fields); id++)
+    parse (settings, id);
 }
 
-void
-filter_settings_clear (FilterSettings *settings)
-{
-  g_free (settings->xla_plugin);
-  g_free (settings->classes);
-  class_selection_unref (settings->selection);
-  if (settings->class_options)
-    gst_structure_free (settings->class_options);
-  class_options_unref (settings->options);
-  g_free (settings->class_options_error);
-  g_clear_pointer (&settings->made, box_suppress_rules_unref);
-  if (settings->method_options)
-    gst_structure_free (settings->method_options);
-  g_free (settings->method_options_error);
-  g_free (settings->sources);
-  source_options_unref (settings->source_options);
-  g_free (settings->sources_error);
-}
-
-void
-filter_settings_get (const FilterSettings *settings, guint id, GValue *value)
-{
-  if (id == FILTER_PROP_CLASS_OPTIONS)
-    gst_value_set_structure (value, settings->class_options);
-  else if (id == FILTER_PROP_METHOD_OPTIONS)
-    gst_value_set_structure (value, settings->method_options);
-  else
-    property_field_get (G_STRUCT_MEMBER_P (settings, fields[id]), value);
-}
-
-/* Replaces a structure as it was set and the reason, which it takes, why it cannot be used. */
 static void
-store_structure (GstStructure **stored, const GstStructure *structure, gchar **stored_error,
-    gchar *error)
+set (FilterSettings *settings, guint id, const GValue *value)
 {
-  if (*stored)
-    gst_structure_free (*stored);
-  *stored = structure ? gst_structure_copy (structure) : NULL;
-  g_free (*stored_error);
-  *stored_error = error;
-}
-
-/* Sets class-options; NULL sets none. Stores or refuses values as filter_settings_set. */
-static gchar *
-set_class_options (FilterSettings *settings, const GstStructure *structure, gboolean keep_usable)
-{
-  ClassOptions *options = NULL;
-  gchar *error = NULL;
-
-  if (structure)
-    options = class_options_parse (structure, &error);
-  if (error && keep_usable)
-    return error;
-
-  class_options_unref (settings->options);
-  settings->options = options;
-  store_structure (&settings->class_options, structure, &settings->class_options_error, error);
-  return NULL;
-}
-
-/* Sets method-options likewise. */
-static gchar *
-set_method_options (FilterSettings *settings, const GstStructure *structure, gboolean keep_usable)
-{
-  MethodOptions values;
-  gchar *error;
-
-  if (!method_options_parse (structure, &values, &error) && keep_usable)
-    return error;
-  settings->method_values = values;
-  store_structure (&settings->method_options, structure, &settings->method_options_error, error);
-  return NULL;
-}
-
-/* Sets sources likewise. */
-static gchar *
-set_sources (FilterSettings *settings, const GValue *value, gboolean keep_usable)
-{
-  gchar *error;
-  SourceOptions *options = source_options_parse (g_value_get_string (value), &error);
-
-  if (error && keep_usable)
-    return error;
-  source_options_unref (settings->source_options);
-  settings->source_options = options;
-  g_free (settings->sources_error);
-  settings->sources_error = error;
-  property_field_set (&settings->sources, value);
-  return NULL;
-}
-
-/* Returns why the method cannot be used with the metric, or with the priorities of sources (NULL:
- * none), to be freed, or NULL. */
-static gchar *
-method_conflict (nms_method method, nms_metric metric, const SourceOptions *sources)
-{
-  const gchar *refusal = nms_method_reason (method, metric);
-
-  if (refusal)
-    return g_strdup_printf ("method=%s with metric=%s: %s", nms_method_name (method),
-        nms_metric_name (metric), refusal);
-  if (sources && sources->has_priorities && box_suppress_needs_scores (method))
-    return g_strdup_printf ("method=%s with priorities in sources: the method ranks boxes by "
-                            "their scores only",
-        nms_method_name (method));
-  return NULL;
-}
-
-/* Returns why setting a property to `value` would cause such a conflict, to be freed, or NULL. */
-static gchar *
-conflict_after (const FilterSettings *settings, guint id, const GValue *value)
-{
-  nms_method method = settings->method;
-  nms_metric metric = settings->metric;
-  SourceOptions *sources = source_options_ref (settings->source_options);
-  gchar *refusal, *error = NULL;
-
-  if (id == FILTER_PROP_METHOD)
-    method = (nms_method) g_value_get_enum (value);
-  else if (id == FILTER_PROP_METRIC)
-    metric = (nms_metric) g_value_get_enum (value);
-  else if (id == FILTER_PROP_SOURCES) {
-    source_options_unref (sources);
-    sources = source_options_parse (g_value_get_string (value), &error);
-    g_free (error); /* of the setter, which follows */
-  }
-  refusal = method_conflict (method, metric, sources);
-  source_options_unref (sources);
-  return refusal;
+  property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
+  parse (settings, id);
 }
 
 gchar *
 filter_settings_set (FilterSettings *settings, guint id, const GValue *value, gboolean keep_usable)
 {
-  gchar *refused = keep_usable ? conflict_after (settings, id, value) : NULL;
+  GValue before = G_VALUE_INIT;
+  gchar *refused = NULL;
 
-  if (refused)
-    return refused;
   g_clear_pointer (&settings->made, box_suppress_rules_unref);
-  if (id == FILTER_PROP_CLASS_OPTIONS)
-    refused = set_class_options (settings, gst_value_get_structure (value), keep_usable);
-  else if (id == FILTER_PROP_METHOD_OPTIONS)
-    refused = set_method_options (settings, gst_value_get_structure (value), keep_usable);
-  else if (id == FILTER_PROP_SOURCES)
-    refused = set_sources (settings, value, keep_usable);
-  else
-    property_field_set (G_STRUCT_MEMBER_P (settings, fields[id]), value);
-  if (id == FILTER_PROP_CLASSES) {
-    class_selection_unref (settings->selection);
-    settings->selection = class_selection_parse (settings->classes);
-  }
+  g_value_init (&before, G_VALUE_TYPE (value));
+  filter_settings_get (settings, id, &before);
+  set (settings, id, value);
+  if (keep_usable && (refused = filter_settings_error (settings)) != NULL)
+    set (settings, id, &before);
+  g_value_unset (&before);
   return refused;
 }
 
 gchar *
 filter_settings_error (const FilterSettings *settings)
 {
-  gchar *conflict;
+  const gchar *conflict = nms_method_reason (settings->method, settings->metric);
 
   if (settings->class_options_error)
     return g_strdup_printf ("Cannot use class-options: %s.", settings->class_options_error);
@@ -426,21 +350,52 @@ filter_settings_error (const FilterSettings *settings)
     return g_strdup_printf ("Cannot use method-options: %s.", settings->method_options_error);
   if (settings->sources_error)
     return g_strdup_printf ("Cannot use sources: %s.", settings->sources_error);
-  conflict = method_conflict (settings->method, settings->metric, settings->source_options);
-  if (conflict) {
-    gchar *error = g_strdup_printf ("Cannot use %s.", conflict);
-
-    g_free (conflict);
-    return error;
-  }
+  if (conflict)
+    return g_strdup_printf ("Cannot use method=%s with metric=%s: %s.",
+        nms_method_name (settings->method), nms_metric_name (settings->metric), conflict);
+  if (box_suppress_needs_scores (settings->method)
+      && source_options_have_priorities (settings->source_options))
+    return g_strdup_printf ("Cannot use method=%s with priorities in sources: the method ranks "
+                            "boxes by their scores only.",
+        nms_method_name (settings->method));
   return NULL;
+}
+
+/* Adds the class options to the rules. */
+static void
+make_options (BoxSuppressRules *rules, GArray *options)
+{
+  rules->options = g_array_ref (options);
+  rules->unscored = g_array_copy (options);
+  for (guint k = 0; k < options->len; k++)
+    g_array_index (rules->unscored, nms_class_options, k).set &= ~(
+        guint32) NMS_CLASS_SCORE_THRESHOLD;
+  rules->core.class_options = (const nms_class_options *) options->data;
+  rules->core.class_option_count = options->len;
+}
+
+/* Adds what applies of the options of sources to the rules. */
+static void
+make_sources (BoxSuppressRules *rules, GArray *sources)
+{
+  rules->has_priorities = source_options_have_priorities (sources);
+  rules->has_score_thresholds = source_options_have_thresholds (sources);
+  if (rules->core.method == NMS_METHOD_WEIGHTED) {
+    rules->weights = g_array_new (FALSE, FALSE, sizeof (gfloat));
+    for (guint i = 0; i < sources->len; i++)
+      g_array_append_val (rules->weights, g_array_index (sources, SourceOption, i).weight);
+    rules->core.source_weights = (const gfloat *) rules->weights->data;
+    rules->core.source_count = sources->len;
+  }
+  if (rules->weights || rules->has_priorities || rules->has_score_thresholds)
+    rules->sources = g_array_ref (sources);
 }
 
 static BoxSuppressRules *
 make_rules (const FilterSettings *settings)
 {
-  BoxSuppressRules rules = { 0 };
-  nms_options *core = &rules.core;
+  BoxSuppressRules *rules = g_atomic_rc_box_new0 (BoxSuppressRules);
+  nms_options *core = &rules->core;
 
   nms_options_init (core, sizeof *core);
   core->iou_threshold = settings->iou_threshold;
@@ -455,15 +410,16 @@ make_rules (const FilterSettings *settings)
   core->sigma = settings->method_values.sigma;
   core->min_score = settings->method_values.min_score;
   core->fused_score = settings->method_values.fused_score;
-  rules.added_engine = settings->engine == FILTER_ENGINE_XLA;
-  core->engine = rules.added_engine ? NMS_ENGINE_AUTO : settings->engine;
-  rules.options = settings->options;
-  rules.selection = settings->selection;
-  if (source_options_apply (settings->source_options, core->method))
-    rules.sources = settings->source_options;
-  rules.unscored_order = settings->missing_score;
-  rules.min_neighbors = settings->min_neighbors;
-  return box_suppress_rules_new (&rules);
+  rules->added_engine = settings->engine == FILTER_ENGINE_XLA;
+  core->engine = rules->added_engine ? NMS_ENGINE_AUTO : settings->engine;
+  if (settings->options)
+    make_options (rules, settings->options);
+  rules->selection = class_list_ref (settings->selection);
+  if (settings->source_options)
+    make_sources (rules, settings->source_options);
+  rules->unscored_order = settings->missing_score;
+  rules->min_neighbors = settings->min_neighbors;
+  return rules;
 }
 
 BoxSuppressRules *
@@ -471,5 +427,5 @@ filter_settings_get_rules (FilterSettings *settings)
 {
   if (settings->made == NULL)
     settings->made = make_rules (settings);
-  return box_suppress_rules_ref (settings->made);
+  return g_atomic_rc_box_acquire (settings->made);
 }

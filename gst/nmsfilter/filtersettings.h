@@ -8,7 +8,6 @@
 #include <gst/gst.h>
 
 #include "boxsuppress.h"
-#include "methodoptions.h"
 
 G_BEGIN_DECLS
 
@@ -58,20 +57,19 @@ typedef struct
   gchar *xla_plugin;     /* NULL: the one that NMS_XLA_PLUGIN names */
   gboolean xla_strict;
 
-  gchar *classes;              /* as it was set */
-  ClassSelection *selection;   /* the same, parsed */
-  GstStructure *class_options; /* as it was set */
-  ClassOptions *options;       /* the same, parsed; NULL if it cannot be used */
-  gchar *class_options_error;  /* the reason why it cannot be used, or NULL */
-
   nms_method method;
   nms_metric metric;
-  GstStructure *method_options;  /* as it was set */
-  MethodOptions method_values;   /* the same, parsed */
-  gchar *method_options_error;   /* the reason why it cannot be used, or NULL */
-  gchar *sources;                /* as it was set */
-  SourceOptions *source_options; /* the same, parsed; NULL: none */
-  gchar *sources_error;          /* the reason why it cannot be used, or NULL */
+
+  /* as they were set */
+  gchar *classes, *sources;
+  GstStructure *class_options, *method_options;
+  /* the same, parsed; NULL, or the defaults, if not set or if it cannot be used */
+  GArray *selection;      /* class_selection_parse */
+  GArray *options;        /* class_options_parse */
+  GArray *source_options; /* source_options_parse */
+  MethodOptions method_values;
+  /* the reasons why they cannot be used, or NULL */
+  gchar *class_options_error, *method_options_error, *sources_error;
 
   BoxSuppressRules *made; /* filter_settings_get_rules of these values; NULL: not made yet */
 } FilterSettings;
@@ -82,8 +80,8 @@ void filter_settings_install (GObjectClass *object_class);
 void filter_settings_init (FilterSettings *settings);
 void filter_settings_clear (FilterSettings *settings);
 
-/* Sets a property. A value that cannot be used is stored with the reason, or refused if
- * `keep_usable`. Returns the reason of a refusal, to be freed, else NULL. */
+/* Sets a property. A value that cannot be used is stored, or, if `keep_usable`, refused with the
+ * sentence that filter_settings_error would return, to be freed; else returns NULL. */
 gchar *filter_settings_set (FilterSettings *settings, guint id, const GValue *value,
     gboolean keep_usable);
 void filter_settings_get (const FilterSettings *settings, guint id, GValue *value);

@@ -70,8 +70,7 @@ gst_box_select_set_property (GObject *object, guint id, const GValue *value, GPa
   refused = select_settings_set (&self->settings, id - PROP_SETTINGS, value, self->started);
   GST_OBJECT_UNLOCK (self);
   if (refused)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-        ("Cannot use this value of %s: %s.", pspec->name, refused),
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s", refused),
         ("the previous value stays in use"));
   g_free (refused);
 }

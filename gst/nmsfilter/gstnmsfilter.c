@@ -131,8 +131,7 @@ gst_nms_filter_set_property (GObject *object, guint id, const GValue *value, GPa
   if (fixed)
     PROPERTY_WARN_READY_ONLY (self, pspec);
   if (refused)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-        ("Cannot use this value of %s: %s.", pspec->name, refused),
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s", refused),
         ("the previous value stays in use"));
   g_free (refused);
 }

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "optionvalue.h"
 #include "properties.h"
 
 /* -------------------------------------------------------------- GParamSpecs */
@@ -94,6 +93,7 @@ static const gsize fields[] = {
   [SELECT_PROP_ROI] = G_STRUCT_OFFSET (SelectSettings, roi),
   [SELECT_PROP_KEEP_CLASSES] = G_STRUCT_OFFSET (SelectSettings, keep_classes),
   [SELECT_PROP_DROP_CLASSES] = G_STRUCT_OFFSET (SelectSettings, drop_classes),
+  [SELECT_PROP_CLASS_LIMITS] = G_STRUCT_OFFSET (SelectSettings, class_limits),
   [SELECT_PROP_DROP_CUT] = G_STRUCT_OFFSET (SelectSettings, rules.drop_cut),
 };
 
@@ -122,10 +122,9 @@ select_settings_clear (SelectSettings *self)
 {
   g_clear_pointer (&self->made, box_select_rules_unref);
   g_clear_pointer (&self->rules.class_limits, g_array_unref);
-  class_selection_unref (self->rules.keep_classes);
-  class_selection_unref (self->rules.drop_classes);
-  if (self->class_limits)
-    gst_structure_free (self->class_limits);
+  g_clear_pointer (&self->rules.keep_classes, g_array_unref);
+  g_clear_pointer (&self->rules.drop_classes, g_array_unref);
+  g_clear_pointer (&self->class_limits, gst_structure_free);
   g_free (self->roi);
   g_free (self->keep_classes);
   g_free (self->drop_classes);
@@ -150,7 +149,7 @@ take_limit (gpointer entry, const gchar *key, const GValue *value)
   if (limit == BOX_LIMIT_COUNT)
     return CLASS_LIST_UNKNOWN;
   /* (false for NaN) */
-  if (!option_value_number (value, &number) || !(number >= 0 && number <= G_MAXFLOAT))
+  if (!class_list_number (value, &number) || !(number >= 0 && number <= G_MAXFLOAT))
     return "a finite number of 0 (no limit) or more";
   ((ClassLimits *) entry)->limits.limit[limit] = (gfloat) number;
   return NULL;
@@ -169,8 +168,8 @@ check_limits (gconstpointer entry)
       box_limit_name ((BoxLimit) (limit + 1)));
 }
 
-static gchar *
-set_class_limits (SelectSettings *self, const GstStructure *structure, gboolean keep_usable)
+static void
+parse_class_limits (SelectSettings *self)
 {
   static const ClassListForm form = {
     .keys = "min-width, max-width, min-height, max-height, min-area, max-area, min-aspect-ratio, "
@@ -180,92 +179,97 @@ set_class_limits (SelectSettings *self, const GstStructure *structure, gboolean 
     .take = take_limit,
     .check = check_limits,
   };
-  GArray *limits = NULL;
-  gchar *error = NULL;
 
-  if (structure)
-    limits = class_list_parse (structure, &form, &error);
-  if (error && keep_usable)
-    return error;
   g_clear_pointer (&self->rules.class_limits, g_array_unref);
-  self->rules.class_limits = limits;
+  g_clear_pointer (&self->class_limits_error, g_free);
   if (self->class_limits)
-    gst_structure_free (self->class_limits);
-  self->class_limits = structure ? gst_structure_copy (structure) : NULL;
-  g_free (self->class_limits_error);
-  self->class_limits_error = error;
-  return NULL;
+    self->rules.class_limits = class_list_parse (self->class_limits, &form,
+        &self->class_limits_error);
 }
 
 /* ---------------------------------------------------------------------- roi */
 
-static gchar *
-set_roi (SelectSettings *self, const GValue *value, gboolean keep_usable)
+static void
+parse_roi (SelectSettings *self)
 {
-  const gchar *text = g_value_get_string (value);
-  FrameRegion region = { 0 };
-  const gboolean usable = text && *text && frame_region_parse (text, &region);
-  gchar *error = NULL;
+  const gchar *text = self->roi;
 
-  if (text && *text && !usable)
-    error = g_strdup_printf ("\"%s\" is not \"x,y,width,height\" with a width and height "
-                             "greater than 0, each in pixels or per cent, as in 25%%,0,50%%,100%%",
-        text);
-  if (error && keep_usable)
-    return error;
-  self->rules.has_region = usable;
-  self->rules.region = region;
-  g_free (self->roi_error);
-  self->roi_error = error;
-  property_field_set (&self->roi, value);
-  return NULL;
+  self->rules.has_region = text && *text && frame_region_parse (text, &self->rules.region);
+  g_clear_pointer (&self->roi_error, g_free);
+  if (text && *text && !self->rules.has_region)
+    self->roi_error =
+        g_strdup_printf ("\"%s\" is not \"x,y,width,height\" with a width and height "
+                         "greater than 0, each in pixels or per cent, as in 25%%,0,50%%,100%%",
+            text);
+}
+
+/* ------------------------------------------------------------------ setting */
+
+static void
+set_selection (GArray **selection, const gchar *text)
+{
+  g_clear_pointer (selection, g_array_unref);
+  *selection = class_selection_parse (text);
 }
 
 static void
-set_selection (ClassSelection **selection, const gchar *text)
+set (SelectSettings *self, guint prop, const GValue *value)
 {
-  class_selection_unref (*selection);
-  *selection = class_selection_parse (text);
+  property_field_set (G_STRUCT_MEMBER_P (self, offset_of (prop)), value);
+  if (prop == SELECT_PROP_ROI)
+    parse_roi (self);
+  else if (prop == SELECT_PROP_CLASS_LIMITS)
+    parse_class_limits (self);
+  else if (prop == SELECT_PROP_KEEP_CLASSES)
+    set_selection (&self->rules.keep_classes, self->keep_classes);
+  else if (prop == SELECT_PROP_DROP_CLASSES)
+    set_selection (&self->rules.drop_classes, self->drop_classes);
+}
+
+/* Returns why a text cannot be used, as select_settings_error does, or NULL. */
+static gchar *
+text_error (const SelectSettings *self)
+{
+  if (self->roi_error)
+    return g_strdup_printf ("Cannot use roi: %s.", self->roi_error);
+  if (self->class_limits_error)
+    return g_strdup_printf ("Cannot use class-limits: %s.", self->class_limits_error);
+  return NULL;
 }
 
 gchar *
 select_settings_set (SelectSettings *self, guint prop, const GValue *value, gboolean keep_usable)
 {
+  GValue before = G_VALUE_INIT;
+  gchar *refused = NULL;
+
   g_clear_pointer (&self->made, box_select_rules_unref);
-  if (prop == SELECT_PROP_ROI)
-    return set_roi (self, value, keep_usable);
-  if (prop == SELECT_PROP_CLASS_LIMITS)
-    return set_class_limits (self, gst_value_get_structure (value), keep_usable);
-  property_field_set (G_STRUCT_MEMBER_P (self, offset_of (prop)), value);
-  if (prop == SELECT_PROP_KEEP_CLASSES)
-    set_selection (&self->rules.keep_classes, self->keep_classes);
-  if (prop == SELECT_PROP_DROP_CLASSES)
-    set_selection (&self->rules.drop_classes, self->drop_classes);
-  return NULL;
+  g_value_init (&before, G_VALUE_TYPE (value));
+  select_settings_get (self, prop, &before);
+  set (self, prop, value);
+  if (keep_usable && (refused = text_error (self)) != NULL)
+    set (self, prop, &before);
+  g_value_unset (&before);
+  return refused;
 }
 
 void
 select_settings_get (const SelectSettings *self, guint prop, GValue *value)
 {
-  if (prop == SELECT_PROP_CLASS_LIMITS)
-    gst_value_set_structure (value, self->class_limits);
-  else
-    property_field_get (G_STRUCT_MEMBER_P (self, offset_of (prop)), value);
+  property_field_get (G_STRUCT_MEMBER_P (self, offset_of (prop)), value);
 }
 
+/* A minimum above its maximum is no error of `set`, because the maximum may be set next. */
 gchar *
 select_settings_error (const SelectSettings *self)
 {
   const BoxLimit limit = box_limits_contradiction (&self->rules.limits);
+  gchar *error = text_error (self);
 
-  if (self->roi_error)
-    return g_strdup_printf ("Cannot use roi: %s.", self->roi_error);
-  if (self->class_limits_error)
-    return g_strdup_printf ("Cannot use class-limits: %s.", self->class_limits_error);
-  if (limit != BOX_LIMIT_COUNT)
-    return g_strdup_printf ("Cannot use %s: it exceeds %s, so no box would pass.",
+  if (error == NULL && limit != BOX_LIMIT_COUNT)
+    error = g_strdup_printf ("Cannot use %s: it exceeds %s, so no box would pass.",
         box_limit_name (limit), box_limit_name ((BoxLimit) (limit + 1)));
-  return NULL;
+  return error;
 }
 
 BoxSelectRules *
@@ -273,5 +277,5 @@ select_settings_get_rules (SelectSettings *self)
 {
   if (self->made == NULL)
     self->made = box_select_rules_new (&self->rules);
-  return box_select_rules_ref (self->made);
+  return g_atomic_rc_box_acquire (self->made);
 }

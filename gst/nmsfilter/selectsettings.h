@@ -41,8 +41,8 @@ void select_settings_install (GObjectClass *object_class, guint first);
 void select_settings_init (SelectSettings *self);
 void select_settings_clear (SelectSettings *self);
 
-/* Sets a property. A value that cannot be used is stored with the reason, or refused if
- * `keep_usable`. Returns the reason of a refusal, to be freed, else NULL. */
+/* Sets a property. A text that cannot be used is stored, or, if `keep_usable`, refused with the
+ * sentence that select_settings_error would return, to be freed; else returns NULL. */
 gchar *select_settings_set (SelectSettings *self, guint prop, const GValue *value,
     gboolean keep_usable);
 
