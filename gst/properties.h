@@ -96,12 +96,10 @@ property_field_get (gconstpointer field, GValue *value)
 }
 
 /* Warns that a property was set in PAUSED or PLAYING, where it is fixed. */
+#define PROPERTY_READY_ONLY \
+  "%s can be set only in the states NULL and READY; its value is unchanged"
 #define PROPERTY_WARN_READY_ONLY(element, pspec) \
-  GST_ELEMENT_WARNING (element, RESOURCE, SETTINGS, \
-      ("%s can be set only in " \
-       "the states NULL and READY; its value is unchanged", \
-          (pspec)->name), \
-      (NULL))
+  GST_ELEMENT_WARNING (element, RESOURCE, SETTINGS, (PROPERTY_READY_ONLY, (pspec)->name), (NULL))
 
 /* The method before_transform of elements with controllable properties: gives them their
  * values at the stream time of the buffer, which GstBaseTransform does not do itself. */

@@ -39,6 +39,7 @@ typedef struct
   gint action; /* atomic; a GstNmsAction */
 
   /* under the object lock */
+  gboolean started;
   FilterStats stats; /* totals of all streams */
   BatchMeta *batch;  /* the streams of batches */
 
@@ -125,34 +126,60 @@ box_filter_add_stats (GstBoxFilter *self, GstStructure *structure)
 
 /* --------------------------------------------------------------- properties */
 
-GParamSpec *
-box_filter_stats_spec (const gchar *text)
+void
+box_filter_install_stats (GObjectClass *object_class, guint id, const gchar *text)
 {
-  return g_param_spec_boxed ("stats", "Statistics", text, GST_TYPE_STRUCTURE,
-      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-}
-
-GstStructure *
-box_filter_stats (GstBoxFilter *self, const gchar *name)
-{
-  GstStructure *structure = gst_structure_new_empty (name);
-
-  GST_OBJECT_LOCK (self);
-  box_filter_add_stats (self, structure);
-  GST_OBJECT_UNLOCK (self);
-  return structure;
+  g_object_class_install_property (object_class, id,
+      g_param_spec_boxed ("stats", "Statistics", text, GST_TYPE_STRUCTURE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 static void
 gst_box_filter_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  g_atomic_int_set (&PRIVATE (GST_BOX_FILTER (object))->action, g_value_get_enum (value));
+  GstBoxFilter *self = GST_BOX_FILTER (object);
+  gchar *refused;
+
+  if (pspec->owner_type == GST_TYPE_BOX_FILTER) {
+    g_atomic_int_set (&PRIVATE (self)->action, g_value_get_enum (value));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  refused = GST_BOX_FILTER_GET_CLASS (self)->set (self, id, value, PRIVATE (self)->started);
+  GST_OBJECT_UNLOCK (self);
+  if (refused)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s", refused),
+        ("the previous value stays in use"));
+  g_free (refused);
 }
 
 static void
 gst_box_filter_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  g_value_set_enum (value, g_atomic_int_get (&PRIVATE (GST_BOX_FILTER (object))->action));
+  GstBoxFilter *self = GST_BOX_FILTER (object);
+  const GstBoxFilterClass *klass = GST_BOX_FILTER_GET_CLASS (self);
+
+  if (pspec->owner_type == GST_TYPE_BOX_FILTER) {
+    g_value_set_enum (value, g_atomic_int_get (&PRIVATE (self)->action));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  if (pspec->value_type == GST_TYPE_STRUCTURE && !(pspec->flags & G_PARAM_WRITABLE)) {
+    GstStructure *stats = gst_structure_new_empty (klass->stats_name);
+
+    box_filter_add_stats (self, stats);
+    g_value_take_boxed (value, stats);
+  } else {
+    klass->get (self, id, value);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+void
+box_filter_handle_properties (GObjectClass *object_class)
+{
+  object_class->set_property = gst_box_filter_set_property;
+  object_class->get_property = gst_box_filter_get_property;
 }
 
 /* Returns the names of the properties that a preset holds: the settable ones of this plugin but for
@@ -383,16 +410,34 @@ gst_box_filter_propose_allocation (GstBaseTransform *trans, GstQuery *decide_que
 static gboolean
 gst_box_filter_start (GstBaseTransform *trans)
 {
-  GstBoxFilterPrivate *priv = PRIVATE (GST_BOX_FILTER (trans));
+  GstBoxFilter *self = GST_BOX_FILTER (trans);
+  GstBoxFilterPrivate *priv = PRIVATE (self);
+  gchar *error;
 
-  GST_OBJECT_LOCK (trans);
+  GST_OBJECT_LOCK (self);
+  error = GST_BOX_FILTER_GET_CLASS (self)->error (self);
+  priv->started = error == NULL;
   priv->stats = (FilterStats) { 0 };
-  GST_OBJECT_UNLOCK (trans);
+  GST_OBJECT_UNLOCK (self);
+  if (error) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error), (NULL));
+    g_free (error);
+    return FALSE;
+  }
   priv->width = priv->height = 0;
   priv->batches = FALSE;
   batch_meta_reset (priv->batch);
   g_clear_pointer (&priv->single, stream_free);
   priv->single = stream_new (GST_OBJECT (trans));
+  return TRUE;
+}
+
+static gboolean
+gst_box_filter_stop (GstBaseTransform *trans)
+{
+  GST_OBJECT_LOCK (trans);
+  PRIVATE (GST_BOX_FILTER (trans))->started = FALSE;
+  GST_OBJECT_UNLOCK (trans);
   return TRUE;
 }
 
@@ -435,13 +480,13 @@ gst_box_filter_class_init (GstBoxFilterClass *klass)
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (gst_box_filter_debug, "boxfilter", 0, "elements that drop boxes");
-  object_class->set_property = gst_box_filter_set_property;
-  object_class->get_property = gst_box_filter_get_property;
   object_class->finalize = gst_box_filter_finalize;
+  box_filter_handle_properties (object_class);
   g_object_class_install_property (object_class, PROP_ACTION, box_action_spec ());
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   trans_class->start = GST_DEBUG_FUNCPTR (gst_box_filter_start);
+  trans_class->stop = GST_DEBUG_FUNCPTR (gst_box_filter_stop);
   trans_class->sink_event = GST_DEBUG_FUNCPTR (gst_box_filter_sink_event);
   trans_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_box_filter_propose_allocation);
   trans_class->before_transform = GST_DEBUG_FUNCPTR (properties_before_transform);

@@ -48,6 +48,17 @@ struct _GstBoxFilterClass
    * returns GST_FLOW_OK or GST_FLOW_FLUSHING. */
   GstFlowReturn (*decide) (GstBoxFilter *self, BoxFilterFrame *frame);
 
+  /* Set and get a property of the element other than stats. `started`: the value must be usable
+   * now, as filter_settings_set has it. Returns the reason of a refusal, a sentence to be freed, or
+   * NULL. Called with the object lock, as the next one. */
+  gchar *(*set) (GstBoxFilter *self, guint id, const GValue *value, gboolean started);
+  void (*get) (GstBoxFilter *self, guint id, GValue *value);
+
+  /* Returns a sentence why the properties cannot be used, to be freed, or NULL. */
+  gchar *(*error) (GstBoxFilter *self);
+
+  const gchar *stats_name; /* of the structure stats */
+
   /* Writes the fields of stats that the element has beside frames, boxes-in, boxes-out and time. */
   void (*describe_stats) (const FilterStats *stats, GstStructure *structure);
 
@@ -57,9 +68,12 @@ struct _GstBoxFilterClass
   void (*stream_start) (gpointer stream, const gchar *stream_id);
 };
 
-/* Returns the property stats, whose value is box_filter_stats. `text` is static. */
-GParamSpec *box_filter_stats_spec (const gchar *text);
-GstStructure *box_filter_stats (GstBoxFilter *self, const gchar *name);
+/* Lets `set` and `get` of the element handle the properties that it installs afterwards; GObject
+ * does not inherit set_property and get_property. */
+void box_filter_handle_properties (GObjectClass *object_class);
+
+/* Installs the property stats. `text` is static. */
+void box_filter_install_stats (GObjectClass *object_class, guint id, const gchar *text);
 
 /* Reads the boxes of the frame with these BoxReadFlags and returns their number. */
 guint box_filter_read (GstBoxFilter *self, BoxFilterFrame *frame, guint flags);

@@ -66,16 +66,9 @@ struct _BoxSuppress
   guint8 *exclude;
   guint32 *neighbors;
 
-  /* a hash table: the label ids of boxes without a label get the class ids -1, -2, ...
-   * in order of appearance; slots of an older frame have another stamp */
-  struct IdSlot
-  {
-    gint label_id;
-    gint32 class_id;
-    guint32 stamp;
-  } * id_slots;
-  guint id_slot_count; /* a power of 2, at least twice the capacity */
-  guint32 stamp;
+  /* The label ids of boxes without a label get the class ids -1, -2, ... in order of appearance in
+   * the frame. */
+  GHashTable *id_classes;
 };
 
 BoxSuppress *
@@ -85,6 +78,7 @@ box_suppress_new (nms_context *context)
 
   self->context = context;
   self->parents = box_parents_new ();
+  self->id_classes = g_hash_table_new (NULL, NULL);
   return self;
 }
 
@@ -104,7 +98,7 @@ box_suppress_free (BoxSuppress *self)
   g_free (self->exclude);
   g_free (self->neighbors);
   g_free (self->keys);
-  g_free (self->id_slots);
+  g_hash_table_unref (self->id_classes);
   g_free (self);
 }
 
@@ -133,44 +127,24 @@ reserve (BoxSuppress *self, guint count)
 /* ------------------------------------------------------------------ classes */
 
 static gint32
-class_of_label_id (BoxSuppress *self, gint label_id, gint32 *last)
+class_of_label_id (GHashTable *id_classes, gint label_id)
 {
-  guint slot = (guint) label_id * 2654435769u;
-  guint mask;
+  gpointer class_id = g_hash_table_lookup (id_classes, GINT_TO_POINTER (label_id));
 
-  if (self->id_slot_count < 2 * self->capacity) {
-    /* reserve () has just grown, so no id of this frame is in the table yet */
-    self->id_slot_count = 2 * self->capacity;
-    g_free (self->id_slots);
-    self->id_slots = g_new0 (struct IdSlot, self->id_slot_count);
-    self->stamp = 1;
+  if (class_id == NULL) {
+    class_id = GINT_TO_POINTER (-1 - (gint) g_hash_table_size (id_classes));
+    g_hash_table_insert (id_classes, GINT_TO_POINTER (label_id), class_id);
   }
-  mask = self->id_slot_count - 1;
-  for (slot = (slot ^ slot >> 15) & mask; self->id_slots[slot].stamp == self->stamp;
-       slot = (slot + 1) & mask)
-    if (self->id_slots[slot].label_id == label_id)
-      return self->id_slots[slot].class_id;
-  self->id_slots[slot] = (struct IdSlot) { label_id, --*last, self->stamp };
-  return *last;
+  return GPOINTER_TO_INT (class_id);
 }
 
-static void
-begin_label_ids (BoxSuppress *self)
-{
-  if (++self->stamp == 0 && self->id_slots) { /* once in 2^32 frames */
-    memset (self->id_slots, 0, self->id_slot_count * sizeof *self->id_slots);
-    self->stamp = 1;
-  }
-}
-
-/* Returns the class id of a box. `last` is the class id that was given out last to the
- * label id of a box without a label. */
+/* Returns the class id of a box. */
 static inline gint32
-class_of_box (BoxSuppress *self, const Box *box, gint32 *last)
+class_of_box (BoxSuppress *self, const Box *box)
 {
   if (G_LIKELY (box->label != 0))
     return CLASS_ID_OF_LABEL (box->label);
-  return box->flags & BOX_HAS_LABEL_ID ? class_of_label_id (self, box->label_id, last) : 0;
+  return box->flags & BOX_HAS_LABEL_ID ? class_of_label_id (self->id_classes, box->label_id) : 0;
 }
 
 /* --------------------------------------------------------------------- drop */
@@ -256,9 +230,8 @@ drop_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
   guint any = 0, every = G_MAXUINT; /* the flags of the boxes that take part */
   BoxKey *key = self->keys;
   Frame frame = { .cut = needs_scores ? 0 : BOX_CUT };
-  gint32 last = 0;
 
-  begin_label_ids (self);
+  g_hash_table_remove_all (self->id_classes);
   for (guint i = 0; i < len; i++, box++) {
     box->suppressed_by = -1;
     frame.parts |= box->parent >= 0;
@@ -272,7 +245,7 @@ drop_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
     any |= box->flags;
     every &= box->flags;
     key->index = i;
-    key->class_id = class_of_box (self, box, &last);
+    key->class_id = class_of_box (self, box);
     key++;
   }
   frame.count = (guint) (key - self->keys);

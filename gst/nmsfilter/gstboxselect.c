@@ -43,9 +43,7 @@ struct _GstBoxSelect
 {
   GstBoxFilter parent;
 
-  /* under the object lock */
-  SelectSettings settings;
-  gboolean started;
+  SelectSettings settings; /* under the object lock */
 
   /* used by the streaming thread only */
   gboolean warned_size; /* warned that roi needs the size, since the start */
@@ -60,33 +58,23 @@ enum
   PROP_STATS = PROP_SETTINGS + SELECT_PROP_COUNT,
 };
 
-static void
-gst_box_select_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+static gchar *
+gst_box_select_set (GstBoxFilter *filter, guint id, const GValue *value, gboolean started)
 {
-  GstBoxSelect *self = GST_BOX_SELECT (object);
-  gchar *refused;
-
-  GST_OBJECT_LOCK (self);
-  refused = select_settings_set (&self->settings, id - PROP_SETTINGS, value, self->started);
-  GST_OBJECT_UNLOCK (self);
-  if (refused)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s", refused),
-        ("the previous value stays in use"));
-  g_free (refused);
+  return select_settings_set (&GST_BOX_SELECT (filter)->settings, id - PROP_SETTINGS, value,
+      started);
 }
 
 static void
-gst_box_select_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+gst_box_select_get (GstBoxFilter *filter, guint id, GValue *value)
 {
-  GstBoxSelect *self = GST_BOX_SELECT (object);
+  select_settings_get (&GST_BOX_SELECT (filter)->settings, id - PROP_SETTINGS, value);
+}
 
-  if (id == PROP_STATS) {
-    g_value_take_boxed (value, box_filter_stats (GST_BOX_FILTER (self), "boxselect-stats"));
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  select_settings_get (&self->settings, id - PROP_SETTINGS, value);
-  GST_OBJECT_UNLOCK (self);
+static gchar *
+gst_box_select_error (GstBoxFilter *filter)
+{
+  return select_settings_error (&GST_BOX_SELECT (filter)->settings);
 }
 
 static void
@@ -135,31 +123,8 @@ gst_box_select_decide (GstBoxFilter *filter, BoxFilterFrame *frame)
 static gboolean
 gst_box_select_start (GstBaseTransform *trans)
 {
-  GstBoxSelect *self = GST_BOX_SELECT (trans);
-  gchar *error;
-
-  GST_OBJECT_LOCK (self);
-  error = select_settings_error (&self->settings);
-  self->started = error == NULL;
-  GST_OBJECT_UNLOCK (self);
-  self->warned_size = FALSE;
-  if (error) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error), (NULL));
-    g_free (error);
-    return FALSE;
-  }
+  GST_BOX_SELECT (trans)->warned_size = FALSE;
   return GST_BASE_TRANSFORM_CLASS (gst_box_select_parent_class)->start (trans);
-}
-
-static gboolean
-gst_box_select_stop (GstBaseTransform *trans)
-{
-  GstBoxSelect *self = GST_BOX_SELECT (trans);
-
-  GST_OBJECT_LOCK (self);
-  self->started = FALSE;
-  GST_OBJECT_UNLOCK (self);
-  return TRUE;
 }
 
 static void
@@ -182,25 +147,26 @@ gst_box_select_class_init (GstBoxSelectClass *klass)
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
   GstBoxFilterClass *filter_class = GST_BOX_FILTER_CLASS (klass);
 
-  object_class->set_property = gst_box_select_set_property;
-  object_class->get_property = gst_box_select_get_property;
   object_class->finalize = gst_box_select_finalize;
+  box_filter_handle_properties (object_class);
   select_settings_install (object_class, PROP_SETTINGS);
-  g_object_class_install_property (object_class, PROP_STATS,
-      box_filter_stats_spec (
-          "Totals since READY, all guint64: frames, boxes-in, boxes-out, boxes by "
-          "the reason why they were dropped or tagged (too-small, too-large, "
-          "wrong-aspect-ratio, outside-roi, dropped-class, cut-by-edge), boxes "
-          "that nmsfilter has tagged as dropped and action=tag therefore leaves "
-          "out (not-selected), and the nanoseconds spent (time). For each "
-          "stream of batches a structure stream-INDEX with the same fields and "
-          "stream-id. Notifies at EOS"));
+  box_filter_install_stats (object_class, PROP_STATS,
+      "Totals since READY, all guint64: frames, boxes-in, boxes-out, boxes by "
+      "the reason why they were dropped or tagged (too-small, too-large, "
+      "wrong-aspect-ratio, outside-roi, dropped-class, cut-by-edge), boxes "
+      "that nmsfilter has tagged as dropped and action=tag therefore leaves "
+      "out (not-selected), and the nanoseconds spent (time). For each "
+      "stream of batches a structure stream-INDEX with the same fields and "
+      "stream-id. Notifies at EOS");
   element_class_describe (GST_ELEMENT_CLASS (klass), "Box selection", "Filter/Metadata/Video",
       "Drops detection boxes by class, size, shape and place",
       "gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl "
       "! boxselect min-height=40 ! boxoverlay ! videoconvert ! autovideosink");
   trans_class->start = GST_DEBUG_FUNCPTR (gst_box_select_start);
-  trans_class->stop = GST_DEBUG_FUNCPTR (gst_box_select_stop);
+  filter_class->set = gst_box_select_set;
+  filter_class->get = gst_box_select_get;
+  filter_class->error = gst_box_select_error;
+  filter_class->stats_name = "boxselect-stats";
   filter_class->decide = gst_box_select_decide;
   filter_class->describe_stats = describe_stats;
 }

@@ -98,7 +98,6 @@ struct _GstNmsFilter
 
   /* guarded by the object lock */
   FilterSettings settings;
-  gboolean started;
   gint stopping; /* atomic; nms_context_interrupt was called */
   EngineInUse in_use;
 
@@ -115,42 +114,30 @@ GST_ELEMENT_REGISTER_DEFINE (nmsfilter, "nmsfilter", GST_RANK_NONE, GST_TYPE_NMS
 
 /* ---------------------------------------------------------------- properties */
 
-static void
-gst_nms_filter_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+static gchar *
+gst_nms_filter_set (GstBoxFilter *filter, guint id, const GValue *value, gboolean started)
 {
-  GstNmsFilter *self = GST_NMS_FILTER (object);
-  gchar *refused = NULL;
-  gboolean fixed;
-
-  GST_OBJECT_LOCK (self);
-  fixed = self->started && (id == FILTER_PROP_XLA_PLUGIN || id == FILTER_PROP_XLA_STRICT);
-  if (!fixed)
-    refused = filter_settings_set (&self->settings, id, value, self->started);
-  GST_OBJECT_UNLOCK (self);
-
-  if (fixed)
-    PROPERTY_WARN_READY_ONLY (self, pspec);
-  if (refused)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s", refused),
-        ("the previous value stays in use"));
-  g_free (refused);
+  if (started && (id == FILTER_PROP_XLA_PLUGIN || id == FILTER_PROP_XLA_STRICT))
+    return g_strdup_printf (PROPERTY_READY_ONLY,
+        id == FILTER_PROP_XLA_PLUGIN ? "xla-plugin" : "xla-strict");
+  return filter_settings_set (&GST_NMS_FILTER (filter)->settings, id, value, started);
 }
 
 static void
-gst_nms_filter_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+gst_nms_filter_get (GstBoxFilter *filter, guint id, GValue *value)
 {
-  GstNmsFilter *self = GST_NMS_FILTER (object);
+  GstNmsFilter *self = GST_NMS_FILTER (filter);
 
-  if (id == FILTER_PROP_STATS) {
-    g_value_take_boxed (value, box_filter_stats (GST_BOX_FILTER (self), "nmsfilter-stats"));
-    return;
-  }
-  GST_OBJECT_LOCK (self);
   if (id == FILTER_PROP_ENGINE_IN_USE)
     g_value_set_string (value, self->in_use.engine == NMS_ENGINE_AUTO ? NULL : self->in_use.text);
   else
     filter_settings_get (&self->settings, id, value);
-  GST_OBJECT_UNLOCK (self);
+}
+
+static gchar *
+gst_nms_filter_error (GstBoxFilter *filter)
+{
+  return filter_settings_error (&GST_NMS_FILTER (filter)->settings);
 }
 
 static void
@@ -339,12 +326,9 @@ gst_nms_filter_stop (GstBaseTransform *trans)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
 
-  GST_OBJECT_LOCK (self);
-  self->started = FALSE;
-  GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&self->suppress, box_suppress_free);
   nms_context_free (&self->context);
-  return TRUE;
+  return GST_BASE_TRANSFORM_CLASS (gst_nms_filter_parent_class)->stop (trans);
 }
 
 static gboolean
@@ -352,29 +336,23 @@ gst_nms_filter_start (GstBaseTransform *trans)
 {
   GstNmsFilter *self = GST_NMS_FILTER (trans);
   gboolean had_engine, uses_xla;
-  gchar *error;
 
+  if (!GST_BASE_TRANSFORM_CLASS (gst_nms_filter_parent_class)->start (trans))
+    return FALSE;
   self->context = nms_context_new ();
   if (self->context == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Out of memory."), (NULL));
+    gst_nms_filter_stop (trans);
     return FALSE;
   }
   GST_OBJECT_LOCK (self);
-  error = filter_settings_error (&self->settings);
   self->stopping = FALSE;
-  self->started = error == NULL;
   had_engine = self->in_use.engine != NMS_ENGINE_AUTO;
   self->in_use.engine = NMS_ENGINE_AUTO;
   uses_xla = self->settings.engine == FILTER_ENGINE_XLA;
   GST_OBJECT_UNLOCK (self);
   if (had_engine)
     g_object_notify (G_OBJECT (self), "engine-in-use");
-  if (error) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error), (NULL));
-    g_free (error);
-    nms_context_free (&self->context);
-    return FALSE;
-  }
   self->suppress = box_suppress_new (self->context);
   if (nms_isa_reason ())
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", nms_isa_reason ()), (NULL));
@@ -385,7 +363,7 @@ gst_nms_filter_start (GstBaseTransform *trans)
     gst_nms_filter_stop (trans);
     return FALSE;
   }
-  return GST_BASE_TRANSFORM_CLASS (gst_nms_filter_parent_class)->start (trans);
+  return TRUE;
 }
 
 /* The base class waits for the streaming thread, which under xla-strict may wait for a plugin. */
@@ -435,11 +413,10 @@ gst_nms_filter_class_init (GstNmsFilterClass *klass)
 
   GST_DEBUG_CATEGORY_INIT (gst_nms_filter_debug, "nmsfilter", 0, "non-maximum suppression");
 
-  object_class->set_property = gst_nms_filter_set_property;
-  object_class->get_property = gst_nms_filter_get_property;
   object_class->finalize = gst_nms_filter_finalize;
+  box_filter_handle_properties (object_class);
   filter_settings_install (object_class);
-  g_object_class_install_property (object_class, FILTER_PROP_STATS, box_filter_stats_spec (STATS));
+  box_filter_install_stats (object_class, FILTER_PROP_STATS, STATS);
   g_object_class_install_property (object_class, FILTER_PROP_ENGINE_IN_USE,
       g_param_spec_string ("engine-in-use", "Engine in use",
           "The engine that ran last and its instruction set or device, such as \"sorted/scalar\" "
@@ -455,6 +432,10 @@ gst_nms_filter_class_init (GstNmsFilterClass *klass)
   trans_class->stop = GST_DEBUG_FUNCPTR (gst_nms_filter_stop);
   trans_class->sink_event = GST_DEBUG_FUNCPTR (gst_nms_filter_sink_event);
   trans_class->transform_ip = GST_DEBUG_FUNCPTR (gst_nms_filter_transform_ip);
+  filter_class->set = gst_nms_filter_set;
+  filter_class->get = gst_nms_filter_get;
+  filter_class->error = gst_nms_filter_error;
+  filter_class->stats_name = "nmsfilter-stats";
   filter_class->decide = gst_nms_filter_decide;
   filter_class->describe_stats = describe_stats;
   filter_class->stream_new = stream_new;
