@@ -10,8 +10,6 @@
 
 #include "paint.h"
 
-#include "paintmix.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -79,6 +77,7 @@ paint_plane_init (PaintPlane *plane, GstVideoFrame *frame, guint c)
   /* The table lists VYUY with the offsets of UYVY. */
   if (GST_VIDEO_FORMAT_INFO_FORMAT (finfo) == GST_VIDEO_FORMAT_VYUY && c > 0)
     poffset = c == 1 ? 2 : 0;
+  plane->offset = poffset;
   plane->data = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, finfo->plane[c]) + poffset;
   plane->stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, finfo->plane[c]);
   plane->pstride = finfo->pixel_stride[c];
@@ -174,8 +173,6 @@ paint_canvas_crop (PaintCanvas *canvas, guint x, guint y, guint width, guint hei
 
     plane->data += (gssize) (((gint) y - canvas->top) >> plane->h_sub) * plane->stride
         + (gssize) (((gint) x - canvas->left) >> plane->w_sub) * plane->pstride;
-    plane->left = canvas->left >> plane->w_sub;
-    plane->top = canvas->top >> plane->h_sub;
   }
   return TRUE;
 }
@@ -310,23 +307,42 @@ paint_fill_bytes (guint8 *p, gint pstride, gint n, guint8 value)
     *p = value;
 }
 
-/* Copies the first row of a rectangle of packed pixels to its other rows, from the
- * first component of the first pixel to the last component of the last one. */
+/* Returns a packed pixel: its first byte, which may be padding. */
+static guint8 *
+packed_at (const PaintCanvas *canvas, gint64 x, gint64 y)
+{
+  const PaintPlane *plane = &canvas->planes[0];
+
+  return plane->data - plane->offset + (gssize) y * plane->stride + (gssize) x * plane->pstride;
+}
+
+/* Copies the first row of a rectangle of packed pixels to its other rows. */
 static void
 paint_repeat (const PaintCanvas *canvas, const PaintRect *r)
 {
-  const PaintPlane *plane = &canvas->planes[0];
-  guint8 *first = plane->data, *last = plane->data, *p;
-  gsize n;
+  const gsize bytes = (gsize) (r->x2 - r->x1) * (gsize) canvas->planes[0].pstride;
 
-  for (guint c = 1; c < canvas->n_planes; c++) {
-    first = MIN (first, canvas->planes[c].data);
-    last = MAX (last, canvas->planes[c].data);
-  }
-  n = (gsize) (r->x2 - r->x1 - 1) * plane->pstride + (gsize) (last - first) + 1;
-  p = first + (gssize) r->y1 * plane->stride + (gssize) r->x1 * plane->pstride;
   for (gint64 y = r->y1 + 1; y < r->y2; y++)
-    memcpy (p + (gssize) (y - r->y1) * plane->stride, p, n);
+    memcpy (packed_at (canvas, r->x1, y), packed_at (canvas, r->x1, r->y1), bytes);
+}
+
+/* The samples of a plane that belong to a rectangle on the frame. */
+typedef struct
+{
+  gint x, y; /* the first one */
+  gint columns, rows;
+  guint8 *data;
+} PaintPart;
+
+static PaintPart
+part_of (const PaintCanvas *canvas, const PaintPlane *plane, const PaintRect *r)
+{
+  const gint x = MAX ((gint) r->x1, canvas->left) >> plane->w_sub;
+  const gint y = MAX ((gint) r->y1, canvas->top) >> plane->h_sub;
+
+  return (PaintPart) { x, y, (gint) (paint_ceil (r->x2, 1 << plane->w_sub) >> plane->w_sub) - x,
+    (gint) (paint_ceil (r->y2, 1 << plane->h_sub) >> plane->h_sub) - y,
+    plane->data + (gssize) y * plane->stride + (gssize) x * plane->pstride };
 }
 
 void
@@ -340,19 +356,16 @@ paint_fill (const PaintCanvas *canvas, const PaintRect *rect, const PaintColor *
 
   for (guint c = 0; c < canvas->n_planes; c++) {
     const PaintPlane *plane = &canvas->planes[c];
-    gint x1 = MAX ((gint) (r.x1 >> plane->w_sub), plane->left);
-    gint y1 = MAX ((gint) (r.y1 >> plane->h_sub), plane->top);
-    gint x2 = (gint) (paint_ceil (r.x2, 1 << plane->w_sub) >> plane->w_sub);
-    gint y2 = (gint) (paint_ceil (r.y2, 1 << plane->h_sub) >> plane->h_sub);
-    guint8 *p = plane->data + (gssize) y1 * plane->stride + (gssize) x1 * plane->pstride;
+    PaintPart part = part_of (canvas, plane, &r);
 
     if (canvas->packed)
-      y2 = y1 + 1; /* paint_repeat () fills the others */
-    for (gint y = y1; y < y2; y++, p += plane->stride) {
+      part.rows = 1; /* paint_repeat () fills the others */
+    for (; part.rows > 0; part.rows--, part.data += plane->stride) {
       if (plane->word)
-        paint_fill_words (p, plane->pstride, x2 - x1, paint_to_word (plane, color->value[c]));
+        paint_fill_words (part.data, plane->pstride, part.columns,
+            paint_to_word (plane, color->value[c]));
       else
-        paint_fill_bytes (p, plane->pstride, x2 - x1, (guint8) color->value[c]);
+        paint_fill_bytes (part.data, plane->pstride, part.columns, (guint8) color->value[c]);
     }
   }
   if (canvas->packed)
@@ -410,6 +423,81 @@ paint_outline (const PaintCanvas *canvas, const PaintRect *rect, gint thickness,
         color);
 }
 
+/* Returns to * a/255 + from * (1 - a/255), rounded to nearest. All terms fit in 16
+ * bits, so that the compiler vectorizes it: with x = v + 128, (x + x / 256) / 256
+ * is v / 255 rounded, for every v up to 255 * 255. */
+static inline guint8
+mix (guint8 from, guint8 to, guint8 a)
+{
+  guint16 x = (guint16) (from * (255 - a) + to * a + 128);
+
+  return (guint8) ((guint16) (x + (x >> 8)) >> 8);
+}
+
+/* Compilers vectorize a loop over adjacent bytes only; other bytes are blended where they are
+ * covered. */
+static void
+mix_bytes (guint8 *restrict p, gint pstride, gint n, const guint8 *restrict coverage, guint8 value)
+{
+  if (pstride == 1) {
+    for (gint i = 0; i < n; i++)
+      p[i] = mix (p[i], value, coverage[i]);
+    return;
+  }
+  for (gint i = 0; i < n; i++, p += pstride) {
+    if (coverage[i] != 0)
+      *p = mix (*p, value, coverage[i]);
+  }
+}
+
+/* Returns the bytes of a packed pixel of 3 or 4 bytes in lanes of 16 bits, in which mix () does not
+ * overflow. The constant `pstride` of the caller decides how they are loaded. */
+static inline guint64
+load_lanes (const guint8 *p, gint pstride)
+{
+  guint32 pixel;
+
+  if (pstride == 4)
+    memcpy (&pixel, p, 4);
+  else
+    pixel = p[0] | (guint32) p[1] << 8 | (guint32) p[2] << 16;
+  return (pixel & 0x00ff00ff) | (guint64) (pixel & 0xff00ff00) << 24;
+}
+
+static inline void
+store_lanes (guint8 *p, gint pstride, guint64 lanes)
+{
+  const guint32 pixel = (guint32) lanes | (guint32) (lanes >> 24);
+
+  if (pstride == 4)
+    memcpy (p, &pixel, 4);
+  else
+    for (gint b = 0; b < 3; b++)
+      p[b] = (guint8) (pixel >> (8 * b));
+}
+
+/* Blends packed pixels, all bytes of one at once. Bytes that are 0 in `used` are padding and keep
+ * their value. */
+static inline void
+mix_pixels (guint8 *p, gint pstride, gint n, const guint8 *coverage, const guint8 *value,
+    const guint8 *used)
+{
+  const guint64 half = G_GUINT64_CONSTANT (0x0080008000800080);
+  const guint64 low = G_GUINT64_CONSTANT (0x00ff00ff00ff00ff);
+  const guint64 to = load_lanes (value, pstride), mixed = load_lanes (used, pstride);
+
+  for (gint i = 0; i < n; i++, p += pstride) {
+    guint64 from, x;
+
+    if (coverage[i] == 0)
+      continue; /* text covers about a third of its mask */
+    from = load_lanes (p, pstride);
+    x = from * (255u - coverage[i]) + to * coverage[i] + half;
+    x = (x + (x >> 8 & low)) >> 8;
+    store_lanes (p, pstride, (x & mixed) | (from & ~mixed));
+  }
+}
+
 static inline guint
 mix_word (guint from, guint to, guint a)
 {
@@ -428,13 +516,6 @@ mix_words (const PaintPlane *plane, guint8 *p, gint n, const guint8 *coverage, g
     word = paint_to_word (plane, mix_word (paint_from_word (plane, word), value, coverage[i]));
     memcpy (p, &word, sizeof word);
   }
-}
-
-gsize
-paint_mask_sub_size (const PaintCanvas *canvas, const PaintMask *mask)
-{
-  return (gsize) (paint_ceil_x (canvas, mask->width) / canvas->step_x)
-      * (gsize) (paint_ceil_y (canvas, mask->height) / canvas->step_y);
 }
 
 /* Returns the sum of the coverage of a block; its part outside the mask counts as not covered. */
@@ -462,22 +543,28 @@ shrink_pairs (const guint8 *restrict row, gint stride, gint width, guint8 *restr
   return n;
 }
 
-void
-paint_mask_shrink (const PaintCanvas *canvas, PaintMask *mask, guint8 *sub)
+gsize
+paint_mask_shrink (const PaintCanvas *canvas, PaintMask *mask)
 {
-  gint step_x = canvas->step_x, step_y = canvas->step_y;
+  const gint step_x = canvas->step_x, step_y = canvas->step_y;
+  const gint stride = paint_ceil_x (canvas, mask->width) / step_x;
+  const gsize size = (gsize) stride * (gsize) (paint_ceil_y (canvas, mask->height) / step_y);
+  guint8 *sub;
 
-  mask->sub = sub;
-  mask->sub_stride = paint_ceil_x (canvas, mask->width) / step_x;
-  for (gint y = 0; y < mask->height; y += step_y, sub += mask->sub_stride) {
+  if (step_x == 1 && step_y == 1)
+    return 0;
+  mask->sub = sub = g_malloc (MAX (size, 1));
+  mask->sub_stride = stride;
+  for (gint y = 0; y < mask->height; y += step_y, sub += stride) {
     gint i = 0;
 
     if (step_x == 2 && step_y == 2 && y + 1 < mask->height)
       i = shrink_pairs (mask->data + (gssize) y * mask->stride, mask->stride, mask->width, sub);
-    for (; i < mask->sub_stride; i++)
+    for (; i < stride; i++)
       sub[i] = (guint8) (block_sum (mask, i * step_x, y, step_x, step_y)
           / (guint) (step_x * step_y));
   }
+  return size;
 }
 
 static void
@@ -485,19 +572,20 @@ mask_packed (const PaintCanvas *canvas, const PaintRect *r, const guint8 *covera
     const PaintColor *color)
 {
   const PaintPlane *plane = &canvas->planes[0];
-  guint8 *p = plane->data;
-  gint at[GST_VIDEO_MAX_COMPONENTS];
-  PaintMixPixel pixel;
+  const gint n = (gint) (r->x2 - r->x1);
+  guint8 *p = packed_at (canvas, r->x1, r->y1);
+  guint8 value[4] = { 0 }, used[4] = { 0 };
 
-  for (guint c = 1; c < canvas->n_planes; c++)
-    p = MIN (p, canvas->planes[c].data);
-  for (guint c = 0; c < canvas->n_planes; c++)
-    at[c] = (gint) (canvas->planes[c].data - p);
-  pixel = paint_mix_pixel (plane->pstride, canvas->n_planes, color->value, at);
-
-  p += (gssize) r->y1 * plane->stride + (gssize) r->x1 * plane->pstride;
-  for (gint64 row = r->y1; row < r->y2; row++, p += plane->stride, coverage += stride)
-    paint_mix_pixels (p, (gint) (r->x2 - r->x1), coverage, &pixel);
+  for (guint c = 0; c < canvas->n_planes; c++) {
+    value[canvas->planes[c].offset] = (guint8) color->value[c];
+    used[canvas->planes[c].offset] = 0xff;
+  }
+  for (gint64 y = r->y1; y < r->y2; y++, p += plane->stride, coverage += stride) {
+    if (plane->pstride == 4)
+      mix_pixels (p, 4, n, coverage, value, used);
+    else
+      mix_pixels (p, 3, n, coverage, value, used);
+  }
 }
 
 void
@@ -518,21 +606,17 @@ paint_mask (const PaintCanvas *canvas, gint x, gint y, const PaintMask *mask,
 
   for (guint c = 0; c < canvas->n_planes; c++) {
     const PaintPlane *plane = &canvas->planes[c];
-    gboolean sub = plane->w_sub != 0 || plane->h_sub != 0;
-    gint stride = sub ? mask->sub_stride : mask->stride;
-    gint x1 = MAX ((gint) (r.x1 >> plane->w_sub), plane->left);
-    gint y1 = MAX ((gint) (r.y1 >> plane->h_sub), plane->top);
-    gint x2 = (gint) (paint_ceil (r.x2, 1 << plane->w_sub) >> plane->w_sub);
-    gint y2 = (gint) (paint_ceil (r.y2, 1 << plane->h_sub) >> plane->h_sub);
-    guint8 *p = plane->data + (gssize) y1 * plane->stride + (gssize) x1 * plane->pstride;
+    const gboolean sub = plane->w_sub != 0 || plane->h_sub != 0;
+    const gint stride = sub ? mask->sub_stride : mask->stride;
+    PaintPart part = part_of (canvas, plane, &r);
     const guint8 *coverage = (sub ? mask->sub : mask->data)
-        + (gssize) (y1 - (y >> plane->h_sub)) * stride + (x1 - (x >> plane->w_sub));
+        + (gssize) (part.y - (y >> plane->h_sub)) * stride + (part.x - (x >> plane->w_sub));
 
-    for (gint row = y1; row < y2; row++, p += plane->stride, coverage += stride) {
+    for (; part.rows > 0; part.rows--, part.data += plane->stride, coverage += stride) {
       if (plane->word)
-        mix_words (plane, p, x2 - x1, coverage, color->value[c]);
+        mix_words (plane, part.data, part.columns, coverage, color->value[c]);
       else
-        paint_mix_row (p, plane->pstride, x2 - x1, coverage, (guint8) color->value[c]);
+        mix_bytes (part.data, plane->pstride, part.columns, coverage, (guint8) color->value[c]);
     }
   }
 }

@@ -25,7 +25,7 @@ typedef struct
 {
   guint8 *data;         /* the sample at 0, 0 */
   gint stride, pstride; /* bytes */
-  gint left, top;       /* the first sample of the picture in a row and in a column */
+  gint offset;          /* bytes from the beginning of a pixel to this component */
   guint w_sub, h_sub;   /* log2 of the subsampling */
   guint shift;          /* bits by which a value is shifted left in its word; 0 for bytes */
   gboolean word, swap;  /* 16-bit words instead of bytes; words not in native byte order */
@@ -122,12 +122,9 @@ void paint_fill (const PaintCanvas *canvas, const PaintRect *rect, const PaintCo
 void paint_outline (const PaintCanvas *canvas, const PaintRect *rect, gint thickness, gint dash,
     const PaintColor *color);
 
-/* Returns the size in bytes of a mask's `sub` on this canvas. */
-gsize paint_mask_sub_size (const PaintCanvas *canvas, const PaintMask *mask);
-
-/* Writes the means of a mask's coverage to `sub`, which the mask refers to from
- * then on. Reads width, height, stride and data of the mask; sets sub_stride. */
-void paint_mask_shrink (const PaintCanvas *canvas, PaintMask *mask, guint8 *sub);
+/* Sets `sub`, in memory that the caller frees, and sub_stride from the other fields of the mask.
+ * Does nothing if the chroma grid is 1 x 1. Returns the bytes of `sub`. */
+gsize paint_mask_shrink (const PaintCanvas *canvas, PaintMask *mask);
 
 /* Sets `bars` to the four rectangles that a solid paint_outline () fills: top and
  * bottom as wide as `rect`, left and right as high, not clipped. */

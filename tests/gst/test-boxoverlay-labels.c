@@ -105,23 +105,50 @@ GST_START_TEST (labels_what_is_known)
 }
 GST_END_TEST
 
-/* The text is black or white, on a background of the colour of the outline. */
+static gdouble
+luminance (guint32 rgb)
+{
+  gdouble sum = 0, weight[] = { 0.0722, 0.7152, 0.2126 };
+
+  for (guint i = 0; i < 3; i++, rgb >>= 8) {
+    gdouble v = (rgb & 255) / 255.0;
+
+    sum += weight[i] * (v <= 0.04045 ? v / 12.92 : pow ((v + 0.055) / 1.055, 2.4));
+  }
+  return sum;
+}
+
+/* The text is black or white, on a background of the colour of the outline. WCAG requires a
+ * contrast of 4.5 for text. */
 GST_START_TEST (labels_can_be_read)
 {
-  Picture *picture = draw_one ("boxoverlay font-desc=\"Sans Bold 20px\"", "person", 0.91, 0);
-  guint32 rgb = picture_rgb (picture, 40, 80);
-  gint width = run_length (picture, 40, 79, rgb), inked = 0;
+  GHashTable *seen = g_hash_table_new (NULL, NULL);
 
-  for (gint y = 60; y < 80; y++) {
-    for (gint x = 40; x < 40 + width; x++) {
-      guint32 p = picture_rgb (picture, x, y);
+  for (guint i = 0; i < 100; i++) {
+    gchar *label = g_strdup_printf ("class %u", i);
+    Picture *picture = draw_one ("boxoverlay font-desc=\"Sans Bold 20px\"", label, 0.91, 0);
+    const guint32 rgb = picture_rgb (picture, 40, 80);
+    const gint width = run_length (picture, 40, 79, rgb);
+    gint black = 0, white = 0;
 
-      inked += p == 0x000000 || p == 0xffffff;
-    }
+    for (gint y = 60; y < 80; y++)
+      for (gint x = 40; x < 40 + width; x++) {
+        black += picture_rgb (picture, x, y) == 0x000000;
+        white += picture_rgb (picture, x, y) == 0xffffff;
+      }
+    g_assert_true (black == 0 || white == 0);
+    g_assert_cmpint (black + white, >, 100);
+    g_assert_cmpint (black + white, <, 10 * width);
+    if (black)
+      g_assert_cmpfloat ((luminance (rgb) + 0.05) / 0.05, >=, 4.5);
+    else
+      g_assert_cmpfloat (1.05 / (luminance (rgb) + 0.05), >=, 4.5);
+    g_hash_table_add (seen, GUINT_TO_POINTER (rgb));
+    picture_free (picture);
+    g_free (label);
   }
-  g_assert_cmpint (inked, >, 100);
-  g_assert_cmpint (inked, <, 10 * width);
-  picture_free (picture);
+  g_assert_cmpuint (g_hash_table_size (seen), >=, 45); /* 100 draws of 72 colours give 54 */
+  g_hash_table_unref (seen);
 }
 GST_END_TEST
 
