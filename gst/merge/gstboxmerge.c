@@ -50,16 +50,27 @@
 
 #include "elements.h"
 #include "framesize.h"
-#include "mergebranches.h"
 #include "mergeoutput.h"
 #include "mergepad.h"
-#include "mergequery.h"
-#include "mergesettings.h"
+
+#include <gst/video/video.h>
 
 GST_DEBUG_CATEGORY_STATIC (gst_box_merge_debug);
 #define GST_CAT_DEFAULT gst_box_merge_debug
 
-#define PROP_STATS (MERGE_ELEMENT_PROP_LAST + 1)
+#define DEFAULT_TOLERANCE 0
+#define DEFAULT_IGNORE_INACTIVE_PADS FALSE
+#define DEFAULT_FORCE_LIVE FALSE
+
+enum
+{
+  PROP_TOLERANCE = 1,
+  PROP_IGNORE_INACTIVE_PADS,
+  PROP_FORCE_LIVE,
+  PROP_START_TIME, /* this and the next one have no effect */
+  PROP_START_TIME_SELECTION,
+  PROP_STATS,
+};
 
 struct _GstBoxMerge
 {
@@ -69,8 +80,8 @@ struct _GstBoxMerge
 
   /* under the object lock */
   guint64 tolerance;
-  guint64 frames;     /* since READY */
-  MergeCounts counts; /* of all branches since READY */
+  guint64 frames;               /* since READY */
+  guint64 counts[MERGE_COUNTS]; /* of all branches since READY */
 
   gint seeks; /* number of seeks that are being passed upstream; atomic */
 
@@ -84,8 +95,10 @@ struct _GstBoxMerge
 
 #define GST_TYPE_BOX_MERGE (gst_box_merge_get_type ())
 G_DECLARE_FINAL_TYPE (GstBoxMerge, gst_box_merge, GST, BOX_MERGE, GstAggregator)
+static void init_child_proxy (gpointer iface, gpointer data);
+
 G_DEFINE_TYPE_WITH_CODE (GstBoxMerge, gst_box_merge, GST_TYPE_AGGREGATOR,
-    G_IMPLEMENT_INTERFACE (GST_TYPE_CHILD_PROXY, merge_branches_init_proxy))
+    G_IMPLEMENT_INTERFACE (GST_TYPE_CHILD_PROXY, init_child_proxy))
 GST_ELEMENT_REGISTER_DEFINE (boxmerge, "boxmerge", GST_RANK_NONE, GST_TYPE_BOX_MERGE)
 
 static GstStaticPadTemplate main_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK,
@@ -137,11 +150,8 @@ sync_properties (GstBoxMerge *self, GstPad *pad, GstBuffer *buffer)
 
 typedef struct
 {
-  MergeMoment moment;
-  GstBuffer *buffer;  /* the main buffer */
-  MergeCounts counts; /* to be added to those of the element */
-  gboolean waiting;   /* for a branch */
-  gchar *error;
+  MergeFrame frame;
+  gboolean waiting; /* for a branch */
 } Merging;
 
 static gboolean
@@ -149,8 +159,7 @@ select_branch (GstElement *element, GstPad *pad, gpointer user_data)
 {
   Merging *merging = user_data;
 
-  if (GST_IS_BOX_MERGE_PAD (pad)
-      && !merge_pad_select (GST_BOX_MERGE_PAD (pad), &merging->moment, &merging->counts))
+  if (GST_IS_BOX_MERGE_PAD (pad) && !merge_pad_select (GST_BOX_MERGE_PAD (pad), &merging->frame))
     merging->waiting = TRUE;
   return TRUE;
 }
@@ -158,41 +167,39 @@ select_branch (GstElement *element, GstPad *pad, gpointer user_data)
 static gboolean
 merge_branch (GstElement *element, GstPad *pad, gpointer user_data)
 {
-  GstBoxMerge *self = GST_BOX_MERGE (element);
-  Merging *merging = user_data;
+  MergeFrame *frame = user_data;
 
   if (!GST_IS_BOX_MERGE_PAD (pad))
     return TRUE;
-  sync_properties (self, pad, merging->buffer);
-  return merge_pad_merge (GST_BOX_MERGE_PAD (pad), &merging->buffer, self->width, self->height,
-      self->reading, &merging->counts, &merging->error);
+  sync_properties (GST_BOX_MERGE (element), pad, frame->buffer);
+  return merge_pad_merge (GST_BOX_MERGE_PAD (pad), frame);
 }
 
 static void
-count (GstBoxMerge *self, const MergeCounts *counts, guint frames)
+count (GstBoxMerge *self, const guint64 counts[MERGE_COUNTS], guint frames)
 {
   GST_OBJECT_LOCK (self);
   self->frames += frames;
-  merge_stats_add (&self->counts, counts);
+  merge_counts_add (self->counts, counts);
   GST_OBJECT_UNLOCK (self);
 }
 
 /* Adds the selected boxes to a main buffer, which it takes, and pushes it. */
 static GstFlowReturn
-merge_and_push (GstBoxMerge *self, Merging *merging)
+merge_and_push (GstBoxMerge *self, MergeFrame *frame)
 {
-  gst_element_foreach_sink_pad (GST_ELEMENT (self), merge_branch, merging);
-  if (merging->error) {
+  gst_element_foreach_sink_pad (GST_ELEMENT (self), merge_branch, frame);
+  if (frame->error) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Cannot place the boxes of a branch: %s.", merging->error), (NULL));
-    g_free (merging->error);
-    gst_buffer_unref (merging->buffer);
+        ("Cannot place the boxes of a branch: %s.", frame->error), (NULL));
+    g_free (frame->error);
+    gst_buffer_unref (frame->buffer);
     return GST_FLOW_ERROR;
   }
   box_meta_reading_warn (self->reading, GST_ELEMENT (self));
-  self->previous = merging->moment.time;
-  count (self, &merging->counts, 1);
-  return gst_aggregator_finish_buffer (GST_AGGREGATOR (self), merging->buffer);
+  self->previous = frame->moment.time;
+  count (self, frame->counts, 1);
+  return gst_aggregator_finish_buffer (GST_AGGREGATOR (self), frame->buffer);
 }
 
 static GstStructure *
@@ -202,9 +209,16 @@ make_stats (GstBoxMerge *self)
 
   GST_OBJECT_LOCK (self);
   gst_structure_set (stats, "frames", G_TYPE_UINT64, self->frames, NULL);
-  merge_stats_write (&self->counts, stats);
+  merge_counts_write (self->counts, stats);
+  for (GList *l = GST_ELEMENT (self)->sinkpads; l; l = l->next)
+    if (GST_IS_BOX_MERGE_PAD (l->data)) {
+      GstStructure *branch;
+
+      g_object_get (l->data, "stats", &branch, NULL);
+      gst_structure_set (stats, GST_OBJECT_NAME (l->data), GST_TYPE_STRUCTURE, branch, NULL);
+      gst_structure_free (branch);
+    }
   GST_OBJECT_UNLOCK (self);
-  merge_branches_add_stats (GST_ELEMENT (self), stats);
   return stats;
 }
 
@@ -222,24 +236,25 @@ static GstFlowReturn
 gst_box_merge_aggregate (GstAggregator *aggregator, gboolean timeout)
 {
   GstBoxMerge *self = GST_BOX_MERGE (aggregator);
-  Merging merging = { .buffer = gst_aggregator_pad_peek_buffer (self->main) };
+  GstBuffer *buffer = gst_aggregator_pad_peek_buffer (self->main);
+  Merging merging = {
+    .frame = { .width = self->width, .height = self->height, .reading = self->reading }
+  };
 
-  if (merging.buffer == NULL)
+  if (buffer == NULL)
     return gst_aggregator_pad_is_eos (self->main) ? finish_stream (self)
                                                   : GST_AGGREGATOR_FLOW_NEED_DATA;
-  gst_buffer_unref (merging.buffer); /* the pad keeps it */
-  if (merge_match_gap (merging.buffer))
+  gst_buffer_unref (buffer); /* the pad keeps it */
+  if (merge_match_gap (buffer))
     return gst_aggregator_finish_buffer (aggregator, gst_aggregator_pad_pop_buffer (self->main));
-  merging.moment = main_moment (self, merging.buffer);
+  merging.frame.moment = main_moment (self, buffer);
   gst_element_foreach_sink_pad (GST_ELEMENT (self), select_branch, &merging);
   if (merging.waiting && !timeout) {
-    count (self, &merging.counts, 0);
+    count (self, merging.frame.counts, 0);
     return GST_AGGREGATOR_FLOW_NEED_DATA;
   }
-  gst_aggregator_selected_samples (aggregator, GST_BUFFER_PTS (merging.buffer),
-      GST_BUFFER_DTS (merging.buffer), GST_BUFFER_DURATION (merging.buffer), NULL);
-  merging.buffer = gst_aggregator_pad_pop_buffer (self->main);
-  return merge_and_push (self, &merging);
+  merging.frame.buffer = gst_aggregator_pad_pop_buffer (self->main);
+  return merge_and_push (self, &merging.frame);
 }
 
 /* Returns the running time at which the main buffer is due, to which GstAggregator adds the
@@ -258,14 +273,6 @@ gst_box_merge_get_next_time (GstAggregator *aggregator)
   GST_OBJECT_UNLOCK (self->main);
   gst_buffer_unref (buffer);
   return (GstClockTime) MAX (time, 0);
-}
-
-static GstSample *
-gst_box_merge_peek_next_sample (GstAggregator *aggregator, GstAggregatorPad *pad)
-{
-  if (GST_IS_BOX_MERGE_PAD (pad))
-    return merge_query_sample (pad, merge_pad_selected (GST_BOX_MERGE_PAD (pad)));
-  return merge_query_sample (pad, gst_aggregator_pad_peek_buffer (pad));
 }
 
 /* ---------------------------------------------------------------------- events */
@@ -408,15 +415,50 @@ seek (GstBoxMerge *self, GstEvent *event)
   return done;
 }
 
-/* Returns the sink pads to which GstAggregator passes an event that comes from downstream. */
+/* Compares by stream and group: a tee passes both on, and two sources of one file differ in the
+ * group. Returns 0, for gst_iterator_filter, if the pad needs a seek of its own. */
+static gint
+needs_seek (gconstpointer a, gconstpointer b)
+{
+  GstPad *const pad = g_value_get_object (a), *const main = g_value_get_object (b);
+  GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_STREAM_START, 0);
+  GstEvent *main_event = gst_pad_get_sticky_event (main, GST_EVENT_STREAM_START, 0);
+  const gchar *id = NULL, *main_id = NULL;
+  guint group = 0, main_group = 0;
+  gint same;
+
+  if (event) {
+    gst_event_parse_stream_start (event, &id);
+    gst_event_parse_group_id (event, &group);
+  }
+  if (main_event) {
+    gst_event_parse_stream_start (main_event, &main_id);
+    gst_event_parse_group_id (main_event, &main_group);
+  }
+  same = pad != main && id && g_strcmp0 (id, main_id) == 0 && group == main_group;
+  gst_clear_event (&event);
+  gst_clear_event (&main_event);
+  return same;
+}
+
+/* Returns the sink pads to which GstAggregator passes an event that comes from downstream: for a
+ * seek the main stream and the branches that do not come from its source, so that a seek reaches
+ * each source once. */
 static GstIterator *
 iterate_upstream (GstPad *pad, GstObject *parent)
 {
   GstBoxMerge *self = GST_BOX_MERGE (parent);
+  GValue value = G_VALUE_INIT;
+  GstIterator *pads;
 
   if (g_atomic_int_get (&self->seeks) == 0)
     return gst_pad_iterate_internal_links_default (pad, parent);
-  return merge_branches_iterate_sources (GST_ELEMENT (self), GST_PAD (self->main));
+  g_value_init (&value, GST_TYPE_PAD);
+  g_value_set_object (&value, self->main);
+  pads = gst_iterator_filter (gst_element_iterate_sink_pads (GST_ELEMENT (self)), needs_seek,
+      &value);
+  g_value_unset (&value);
+  return pads;
 }
 
 static gboolean
@@ -435,21 +477,32 @@ gst_box_merge_src_event (GstAggregator *aggregator, GstEvent *event)
 
 /* --------------------------------------------------------------------- queries */
 
+/* Answers an ALLOCATION query of the main stream as downstream does, because the main stream's
+ * memory leaves unchanged. */
 static gboolean
-gst_box_merge_sink_query (GstAggregator *aggregator, GstAggregatorPad *pad, GstQuery *query)
+gst_box_merge_propose_allocation (GstAggregator *aggregator, GstAggregatorPad *pad,
+    GstQuery *decide_query, GstQuery *query)
 {
-  return (pad == GST_BOX_MERGE (aggregator)->main
-             && merge_query_answer_main (GST_AGGREGATOR_SRC_PAD (aggregator), query))
-      || PARENT->sink_query (aggregator, pad, query);
+  if (!gst_pad_peer_query (GST_AGGREGATOR_SRC_PAD (aggregator), query))
+    GST_DEBUG_OBJECT (aggregator, "downstream does not answer the query");
+  box_meta_propose (query);
+  return TRUE;
 }
 
-/* Answers queries of branches at once, because in the queue of the pad they would wait behind a
- * buffer that waits for the main stream. */
+/* Answers queries of branches, of whose buffers only the boxes are used, at once, because in the
+ * queue of the pad they would wait behind a buffer that waits for the main stream. */
 static gboolean
 gst_box_merge_sink_query_pre_queue (GstAggregator *aggregator, GstAggregatorPad *pad,
     GstQuery *query)
 {
-  return (pad != GST_BOX_MERGE (aggregator)->main && merge_query_answer_branch (query))
+  const gboolean branch = pad != GST_BOX_MERGE (aggregator)->main;
+
+  if (branch && GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION) {
+    gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+    box_meta_propose (query);
+    return TRUE;
+  }
+  return (branch && GST_QUERY_TYPE (query) == GST_QUERY_DRAIN)
       || PARENT->sink_query_pre_queue (aggregator, pad, query);
 }
 
@@ -472,6 +525,40 @@ gst_box_merge_negotiate (GstAggregator *aggregator)
 }
 
 /* ------------------------------------------------------------------------ pads */
+
+static guint
+get_children_count (GstChildProxy *proxy)
+{
+  guint count;
+
+  GST_OBJECT_LOCK (proxy);
+  count = GST_ELEMENT (proxy)->numsinkpads;
+  GST_OBJECT_UNLOCK (proxy);
+  return count;
+}
+
+static GObject *
+get_child_by_index (GstChildProxy *proxy, guint index)
+{
+  GObject *pad;
+
+  GST_OBJECT_LOCK (proxy);
+  pad = g_list_nth_data (GST_ELEMENT (proxy)->sinkpads, index);
+  if (pad)
+    g_object_ref (pad);
+  GST_OBJECT_UNLOCK (proxy);
+  return pad;
+}
+
+/* Makes the sink pads children of the element, so that launch lines can set their properties. */
+static void
+init_child_proxy (gpointer iface, gpointer data)
+{
+  GstChildProxyInterface *proxy = iface;
+
+  proxy->get_children_count = get_children_count;
+  proxy->get_child_by_index = get_child_by_index;
+}
 
 static GstPad *
 gst_box_merge_request_new_pad (GstElement *element, GstPadTemplate *template, const gchar *name,
@@ -499,19 +586,25 @@ gst_box_merge_release_pad (GstElement *element, GstPad *pad)
 /* ----------------------------------------------------------------- start, stop */
 
 static gboolean
+start_branch (GstElement *element, GstPad *pad, gpointer user_data)
+{
+  return !GST_IS_BOX_MERGE_PAD (pad) || merge_pad_start (GST_BOX_MERGE_PAD (pad));
+}
+
+static gboolean
 gst_box_merge_start (GstAggregator *aggregator)
 {
   GstBoxMerge *self = GST_BOX_MERGE (aggregator);
 
   GST_OBJECT_LOCK (self);
   self->frames = 0;
-  self->counts = (MergeCounts) { 0 };
+  memset (self->counts, 0, sizeof self->counts);
   GST_OBJECT_UNLOCK (self);
   self->width = self->height = self->rate_n = 0;
   self->rate_d = 1;
   self->previous = MERGE_NO_TIME;
   box_meta_reading_reset (self->reading);
-  return merge_branches_start (GST_ELEMENT (self));
+  return gst_element_foreach_sink_pad (GST_ELEMENT (self), start_branch, NULL);
 }
 
 static gboolean
@@ -540,19 +633,19 @@ gst_box_merge_set_property (GObject *object, guint id, const GValue *value, GPar
   GstBoxMerge *self = GST_BOX_MERGE (object);
 
   switch (id) {
-    case MERGE_ELEMENT_PROP_TOLERANCE:
+    case PROP_TOLERANCE:
       GST_OBJECT_LOCK (self);
       self->tolerance = g_value_get_uint64 (value);
       GST_OBJECT_UNLOCK (self);
       break;
-    case MERGE_ELEMENT_PROP_IGNORE_INACTIVE_PADS:
+    case PROP_IGNORE_INACTIVE_PADS:
       gst_aggregator_set_ignore_inactive_pads (aggregator, g_value_get_boolean (value));
       break;
-    case MERGE_ELEMENT_PROP_FORCE_LIVE:
+    case PROP_FORCE_LIVE:
       gst_aggregator_set_force_live (aggregator, g_value_get_boolean (value));
       break;
-    case MERGE_ELEMENT_PROP_START_TIME:
-    case MERGE_ELEMENT_PROP_START_TIME_SELECTION:
+    case PROP_START_TIME:
+    case PROP_START_TIME_SELECTION:
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -566,19 +659,19 @@ gst_box_merge_get_property (GObject *object, guint id, GValue *value, GParamSpec
   GstBoxMerge *self = GST_BOX_MERGE (object);
 
   switch (id) {
-    case MERGE_ELEMENT_PROP_TOLERANCE:
+    case PROP_TOLERANCE:
       GST_OBJECT_LOCK (self);
       g_value_set_uint64 (value, self->tolerance);
       GST_OBJECT_UNLOCK (self);
       break;
-    case MERGE_ELEMENT_PROP_IGNORE_INACTIVE_PADS:
+    case PROP_IGNORE_INACTIVE_PADS:
       g_value_set_boolean (value, gst_aggregator_get_ignore_inactive_pads (aggregator));
       break;
-    case MERGE_ELEMENT_PROP_FORCE_LIVE:
+    case PROP_FORCE_LIVE:
       g_value_set_boolean (value, gst_aggregator_get_force_live (aggregator));
       break;
-    case MERGE_ELEMENT_PROP_START_TIME:
-    case MERGE_ELEMENT_PROP_START_TIME_SELECTION:
+    case PROP_START_TIME:
+    case PROP_START_TIME_SELECTION:
       g_param_value_set_default (pspec, value);
       break;
     case PROP_STATS:
@@ -604,7 +697,7 @@ gst_box_merge_init (GstBoxMerge *self)
 {
   GstPadTemplate *template = gst_static_pad_template_get (&main_template);
 
-  self->tolerance = MERGE_DEFAULT_TOLERANCE;
+  self->tolerance = DEFAULT_TOLERANCE;
   self->previous = MERGE_NO_TIME;
   self->reading = box_meta_reading_new ();
   self->main = g_object_new (GST_TYPE_AGGREGATOR_PAD, "name", "sink", "direction", GST_PAD_SINK,
@@ -614,6 +707,55 @@ gst_box_merge_init (GstBoxMerge *self)
   gst_object_unref (template);
   merge_output_init (&self->output, GST_AGGREGATOR_SRC_PAD (self));
   gst_pad_set_iterate_internal_links_function (GST_AGGREGATOR_SRC_PAD (self), iterate_upstream);
+}
+
+#define READWRITE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
+#define PLAYING (READWRITE | GST_PARAM_MUTABLE_PLAYING)
+
+/* Replaces the properties of GstAggregator that have no effect here, to say so. */
+static void
+install_without_effect (GObjectClass *object_class)
+{
+  const GType selection =
+      g_object_class_find_property (object_class, "start-time-selection")->value_type;
+
+  g_object_class_install_property (object_class, PROP_START_TIME,
+      g_param_spec_uint64 ("start-time", "Start time",
+          "Has no effect: buffers and segments keep the times of the main stream", 0, G_MAXUINT64,
+          G_MAXUINT64, READWRITE));
+  g_object_class_install_property (object_class, PROP_START_TIME_SELECTION,
+      g_param_spec_enum ("start-time-selection", "Start time selection",
+          "Has no effect: buffers and segments keep the times of the main stream", selection,
+          GST_AGGREGATOR_START_TIME_SELECTION_ZERO, READWRITE));
+}
+
+static void
+install_properties (GObjectClass *object_class)
+{
+  g_object_class_install_property (object_class, PROP_TOLERANCE,
+      g_param_spec_uint64 ("tolerance", "Tolerance",
+          "Largest distance, in ns, between the running times of a main buffer and the buffer of a "
+          "branch that belongs to it. 0 = half a frame: half of the main buffer's duration, else "
+          "of a frame at the main stream's frame rate, else of 40 ms",
+          0, G_MAXUINT64, DEFAULT_TOLERANCE, PLAYING));
+  g_object_class_install_property (object_class, PROP_IGNORE_INACTIVE_PADS,
+      g_param_spec_boolean ("ignore-inactive-pads", "Ignore inactive pads",
+          "In a live pipeline, do not wait for a branch that has had no buffer yet, once a "
+          "main buffer has waited for it",
+          DEFAULT_IGNORE_INACTIVE_PADS, PLAYING));
+  g_object_class_install_property (object_class, PROP_FORCE_LIVE,
+      g_param_spec_boolean ("force-live", "Force live",
+          "Wait for branches at most until the main buffer's running time plus latency, also if no "
+          "source is live",
+          DEFAULT_FORCE_LIVE, READWRITE | G_PARAM_CONSTRUCT_ONLY));
+  install_without_effect (object_class);
+  g_object_class_install_property (object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "Totals since READY, all guint64: frames (buffers of the main stream), and sums over all "
+          "branches, also those that were released: " MERGE_COUNTS_TEXT ". A structure for each "
+          "branch that is there, named after its pad. Posted as element message \"boxmerge\" at "
+          "the end of the stream",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 static void
@@ -641,9 +783,7 @@ gst_box_merge_class_init (GstBoxMergeClass *klass)
   object_class->set_property = gst_box_merge_set_property;
   object_class->get_property = gst_box_merge_get_property;
   object_class->finalize = gst_box_merge_finalize;
-  merge_settings_install_element (object_class);
-  g_object_class_install_property (object_class, PROP_STATS, merge_stats_element_spec ());
-
+  install_properties (object_class);
   element_class_describe (element_class, "Box merger", "Filter/Metadata/Video",
       "Adds the boxes of branches, such as tiles or other detectors, to the main stream",
       "gst-launch-1.0 filesrc location=video.mkv ! decodebin ! tee name=t ! queue "
@@ -657,11 +797,10 @@ gst_box_merge_class_init (GstBoxMergeClass *klass)
   aggregator_class->flush = GST_DEBUG_FUNCPTR (gst_box_merge_flush);
   aggregator_class->aggregate = GST_DEBUG_FUNCPTR (gst_box_merge_aggregate);
   aggregator_class->get_next_time = GST_DEBUG_FUNCPTR (gst_box_merge_get_next_time);
-  aggregator_class->peek_next_sample = GST_DEBUG_FUNCPTR (gst_box_merge_peek_next_sample);
   aggregator_class->negotiate = GST_DEBUG_FUNCPTR (gst_box_merge_negotiate);
   aggregator_class->sink_event = GST_DEBUG_FUNCPTR (gst_box_merge_sink_event);
   aggregator_class->src_event = GST_DEBUG_FUNCPTR (gst_box_merge_src_event);
-  aggregator_class->sink_query = GST_DEBUG_FUNCPTR (gst_box_merge_sink_query);
+  aggregator_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_box_merge_propose_allocation);
   aggregator_class->sink_query_pre_queue = GST_DEBUG_FUNCPTR (gst_box_merge_sink_query_pre_queue);
   aggregator_class->src_query = GST_DEBUG_FUNCPTR (gst_box_merge_src_query);
 }

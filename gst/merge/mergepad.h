@@ -9,10 +9,42 @@
 #include <gst/base/gstaggregator.h>
 
 #include "mergematch.h"
-#include "mergestats.h"
 #include "meta/boxmeta.h"
 
 G_BEGIN_DECLS
+
+/* What is counted for each branch and for all of them, as guint64 fields of `stats`. */
+typedef enum
+{
+  MERGE_IN,            /* buffers of branches: merged + too late + without match */
+  MERGE_MERGED,        /* buffers whose boxes went to their main buffer */
+  MERGE_HELD,          /* main buffers that got the boxes of an earlier buffer */
+  MERGE_TOO_LATE,      /* buffers whose main buffer had left */
+  MERGE_WITHOUT_MATCH, /* buffers without a main buffer of their time */
+  MERGE_BOXES,         /* boxes added to main buffers */
+  MERGE_COUNTS,
+} MergeCount;
+
+/* The counts in the description of `stats`. */
+#define MERGE_COUNTS_TEXT \
+  "in (buffers taken from a branch: merged + too-late + without-match), merged (whose boxes " \
+  "were added to the main buffer of their time), held (main buffers that got the boxes of an " \
+  "earlier buffer), too-late (their main buffer had left), without-match (no main buffer has " \
+  "their time), boxes (added to main buffers)"
+
+void merge_counts_add (guint64 counts[MERGE_COUNTS], const guint64 more[MERGE_COUNTS]);
+void merge_counts_write (const guint64 counts[MERGE_COUNTS], GstStructure *structure);
+
+/* A main buffer that gets the boxes of all branches. */
+typedef struct
+{
+  MergeMoment moment;
+  GstBuffer *buffer;            /* is made writable if there are boxes */
+  gint width, height;           /* of its frame; 0: unknown */
+  BoxMetaReading *reading;      /* working space */
+  guint64 counts[MERGE_COUNTS]; /* of all branches */
+  gchar *error;                 /* NULL, or why the place of a branch is unknown, to be freed */
+} MergeFrame;
 
 #define GST_TYPE_BOX_MERGE_PAD (merge_pad_get_type ())
 G_DECLARE_FINAL_TYPE (GstBoxMergePad, merge_pad, GST, BOX_MERGE_PAD, GstAggregatorPad)
@@ -23,30 +55,22 @@ void merge_pad_set_caps (GstBoxMergePad *self, const GstCaps *caps);
 /* Returns the first buffer in the queue, to be unreffed, or NULL. */
 GstBuffer *merge_pad_peek (GstBoxMergePad *self);
 
-/* Selects the buffer for a main buffer: the first one that matches, or else a held one, or
- * none. Drops earlier buffers, and counts them in `total` too. Returns FALSE if all that was
- * queued was dropped and the branch has not ended, because a buffer that matches may still come
- * then. */
-gboolean merge_pad_select (GstBoxMergePad *self, const MergeMoment *moment, MergeCounts *total);
+/* Selects the buffer for a main buffer, whose boxes are not needed yet: the first one that
+ * matches, or else a held one, or none. Drops and counts earlier buffers. Returns FALSE if all that
+ * was queued was dropped and the branch has not ended, because a buffer that matches may still
+ * come then. */
+gboolean merge_pad_select (GstBoxMergePad *self, MergeFrame *frame);
 
-/* Returns the selected buffer, to be unreffed, or NULL. */
-GstBuffer *merge_pad_selected (GstBoxMergePad *self);
-
-/* Appends the boxes of the selected buffer to `*main`, a buffer with a frame of width x height
- * (0: unknown), which is made writable if there are any, and forgets the selection. Returns
- * FALSE, with a text to be freed in `error`, if the place of the branch is unknown. `reading` is
- * used for working space. Counts in `total` too. */
-gboolean merge_pad_merge (GstBoxMergePad *self, GstBuffer **main, gint width, gint height,
-    BoxMetaReading *reading, MergeCounts *total, gchar **error);
+/* Appends the boxes of the selected buffer to the main buffer, counts them, and forgets the
+ * selection. Returns FALSE and sets the error of the frame if the place of the branch is
+ * unknown. */
+gboolean merge_pad_merge (GstBoxMergePad *self, MergeFrame *frame);
 
 /* The queue of the pad is locked while a buffer is peeked or dropped, and has to be locked while
  * the pad is released: there GstAggregator unrefs the buffer that was peeked last without its own
  * lock (GStreamer 1.22), while the thread of the source pad may be dropping it. Any thread. */
 void merge_pad_lock_queue (GstBoxMergePad *self);
 void merge_pad_unlock_queue (GstBoxMergePad *self);
-
-/* Returns the statistics of the pad as a structure named after it, to be freed. Any thread. */
-GstStructure *merge_pad_stats (GstBoxMergePad *self);
 
 /* Sets all counts to 0. Posts an error and returns FALSE if a property is malformed. Called while
  * the thread of the source pad is stopped. */
