@@ -326,7 +326,7 @@ take_placing (GstBoxMergePad *self, const Picture *picture, const MergeFrame *fr
 static void
 make_map (const Picture *picture, const Placing *placing, BoxMap *map)
 {
-  const gboolean sideways = merge_place_is_sideways (placing->direction);
+  const gboolean sideways = box_map_swaps (placing->direction);
   const gint width = sideways ? picture->height : picture->width;
   const gint height = sideways ? picture->width : picture->height;
   GstVideoOrientationMethod back = placing->direction;

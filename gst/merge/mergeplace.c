@@ -2,6 +2,8 @@
 /* mergeplace: tiles and places in pixels. */
 #include "mergeplace.h"
 
+#include "meta/boxmap.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -126,13 +128,6 @@ merge_tiles_widen_caps (const MergeTiles *tiles, GstCaps *caps)
   }
 }
 
-gboolean
-merge_place_is_sideways (GstVideoOrientationMethod direction)
-{
-  return direction == GST_VIDEO_ORIENTATION_90R || direction == GST_VIDEO_ORIENTATION_90L
-      || direction == GST_VIDEO_ORIENTATION_UL_LR || direction == GST_VIDEO_ORIENTATION_UR_LL;
-}
-
 static gchar *
 place_tile (const MergePlace *self, gint width, gint height, GstVideoRectangle *rect)
 {
@@ -150,7 +145,7 @@ gchar *
 merge_place_rect (const MergePlace *self, gint width, gint height, gint picture_width,
     gint picture_height, GstVideoRectangle *rect)
 {
-  const gboolean sideways = merge_place_is_sideways (self->direction);
+  const gboolean sideways = box_map_swaps (self->direction);
 
   if (self->tiles.columns > 0)
     return place_tile (self, width, height, rect);

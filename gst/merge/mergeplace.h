@@ -47,7 +47,4 @@ typedef struct
 gchar *merge_place_rect (const MergePlace *self, gint width, gint height, gint picture_width,
     gint picture_height, GstVideoRectangle *rect);
 
-/* Returns whether the direction exchanges width and height. */
-gboolean merge_place_is_sideways (GstVideoOrientationMethod direction);
-
 G_END_DECLS

@@ -56,6 +56,14 @@ void box_map_scale (BoxMap *self, gdouble sx, gdouble sy);
  * AUTO and CUSTOM add no step. */
 void box_map_orient (BoxMap *self, GstVideoOrientationMethod method, gdouble width, gdouble height);
 
+/* Returns whether the method exchanges width and height. */
+static inline gboolean
+box_map_swaps (GstVideoOrientationMethod method)
+{
+  return method == GST_VIDEO_ORIENTATION_90R || method == GST_VIDEO_ORIENTATION_90L
+      || method == GST_VIDEO_ORIENTATION_UL_LR || method == GST_VIDEO_ORIENTATION_UR_LL;
+}
+
 /* Returns whether the map changes nothing. */
 static inline gboolean
 box_map_is_identity (const BoxMap *self)

@@ -58,9 +58,9 @@
 
 #include "elements.h"
 #include "framesize.h"
+#include "meta/boxmap.h"
 #include "meta/boxremove.h"
 #include "meta/boxrewrite.h"
-#include "picturechange.h"
 #include "properties.h"
 
 GST_DEBUG_CATEGORY_STATIC (box_transform_debug);
@@ -86,6 +86,27 @@ enum
   PROP_CLIP,
   PROP_STATS,
 };
+
+/* What happened to a picture while its boxes stayed as they were: a crop, then a flip, then scaling
+ * to the size of the frame. */
+typedef struct
+{
+  /* pixels cropped from the picture that the boxes refer to; negative: a border was added */
+  gint top, bottom, left, right;
+  /* size of that picture before the crop; 0: derived from the frame size, not scaled */
+  gint width, height;
+  gint direction;     /* GstVideoOrientationMethod; not AUTO or CUSTOM */
+  gboolean stretched; /* the boxes were scaled to the frame size before */
+  gboolean clip;      /* boxes are clipped to the frame */
+} PictureChange;
+
+/* What follows from a change for a frame size. */
+typedef struct
+{
+  BoxMap map;
+  gint read_width, read_height; /* of the picture whose pixels the boxes are in; 0: unknown */
+  gint width, height;           /* of the frame; 0: unknown */
+} PictureChangePlan;
 
 /* since READY */
 typedef struct
@@ -174,6 +195,67 @@ gst_box_transform_get_property (GObject *object, guint id, GValue *value, GParam
 
 /* ---------------------------------------------------------------- one buffer */
 
+/* Returns the size before the crop along one axis; 0: unknown. `frame` is the size of the frame
+ * along that axis before the flip. */
+static gint64
+size_before (gint set, gint frame, gint start, gint end)
+{
+  if (set > 0)
+    return set;
+  return frame > 0 ? (gint64) frame + start + end : 0;
+}
+
+static gchar *
+find_fault (const PictureChange *change, gint64 width, gint64 height, gint frame_width)
+{
+  const gboolean scaled = change->width > 0 || change->height > 0;
+
+  if (frame_width == 0 && (scaled || change->stretched || change->direction != 0))
+    return g_strdup ("The caps state no frame size, which width, height, stretched and "
+                     "video-direction need.");
+  if (frame_width > 0
+      && (width - change->left - change->right <= 0 || height - change->top - change->bottom <= 0
+          || width <= 0 || height <= 0 || width > G_MAXINT || height > G_MAXINT))
+    return g_strdup_printf ("The crop (left %d, right %d, top %d, bottom %d) leaves nothing of a "
+                            "picture of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT ".",
+        change->left, change->right, change->top, change->bottom, width, height);
+  return NULL;
+}
+
+/* Writes the plan for frames of width x height, 0 if unknown. It is computed anew for each buffer,
+ * because that takes less than 100 ns. Returns NULL, or why the change is impossible, as a sentence
+ * (to be freed): the crop leaves nothing, or a frame size is needed and unknown. */
+static gchar *
+plan_change (const PictureChange *change, gint width, gint height, PictureChangePlan *plan)
+{
+  const gboolean swap = box_map_swaps (change->direction);
+  const gint64 before_width = size_before (change->width, swap ? height : width, change->left,
+      change->right);
+  const gint64 before_height = size_before (change->height, swap ? width : height, change->top,
+      change->bottom);
+  const gint64 cropped_width = before_width - change->left - change->right;
+  const gint64 cropped_height = before_height - change->top - change->bottom;
+  gchar *fault = find_fault (change, before_width, before_height, width);
+  BoxMap *map = &plan->map;
+
+  if (fault)
+    return fault;
+  box_map_init (map);
+  if (change->stretched)
+    box_map_scale (map, (gdouble) before_width / width, (gdouble) before_height / height);
+  box_map_shift (map, -(gdouble) change->left, -(gdouble) change->top);
+  if (width > 0) {
+    box_map_orient (map, change->direction, cropped_width, cropped_height);
+    box_map_scale (map, (gdouble) width / (swap ? cropped_height : cropped_width),
+        (gdouble) height / (swap ? cropped_width : cropped_height));
+  }
+  plan->read_width = change->stretched ? width : (gint) before_width;
+  plan->read_height = change->stretched ? height : (gint) before_height;
+  plan->width = width;
+  plan->height = height;
+  return NULL;
+}
+
 static void
 count_boxes (GstBoxTransform *self, guint boxes, guint outside)
 {
@@ -195,7 +277,7 @@ make_plan (GstBoxTransform *self)
   GST_OBJECT_LOCK (self);
   change = self->change;
   GST_OBJECT_UNLOCK (self);
-  fault = picture_change_plan (&change, self->width, self->height, &self->plan);
+  fault = plan_change (&change, self->width, self->height, &self->plan);
   if (fault) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("Cannot move the boxes. %s", fault),
         ("frames are %dx%d", self->width, self->height));
