@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "merging.h"
 
+#include <gst/check/gsttestclock.h>
+#include <stdlib.h>
+#include <string.h>
+
 static void
 add_branch (Merging *m, guint i)
 {
@@ -146,4 +150,112 @@ merging_wait_event (Merging *m, GstEventType type)
       return event;
     gst_event_unref (event);
   }
+}
+
+/* Waits until the element waits for the clock, checks the time, and lets it come. */
+static void
+reach_deadline (Merging *m, GstClockTime deadline)
+{
+  GstTestClock *clock = GST_TEST_CLOCK (gst_element_get_clock (m->element));
+  GstClockID id;
+
+  gst_test_clock_wait_for_next_pending_id (clock, &id);
+  g_assert_cmpuint (gst_clock_id_get_time (id), ==, deadline);
+  gst_clock_id_unref (id);
+  g_assert_cmpuint (gst_harness_buffers_in_queue (m->main), ==, 0);
+  g_assert_true (gst_test_clock_crank (clock));
+  gst_object_unref (clock);
+}
+
+/* Reads a time; `rest` begins behind it. */
+static GstClockTime
+read_time (const gchar *text, gchar **rest)
+{
+  if (*text == '-') {
+    *rest = (gchar *) text + 1;
+    return GST_CLOCK_TIME_NONE;
+  }
+  return g_ascii_strtoull (text, rest, 10) * GST_MSECOND;
+}
+
+/* Returns the boxes of "1+2" in full. Free it. */
+static gchar *
+boxes_of (const gchar *text)
+{
+  gchar **places = g_strsplit (text, "+", -1), *boxes;
+
+  for (guint i = 0; places[i] && strchr (places[i], ',') == NULL; i++) {
+    gchar *place = places[i];
+
+    places[i] = g_strconcat (place, ",20,30,40", NULL);
+    g_free (place);
+  }
+  boxes = g_strjoinv (" ", places);
+  g_strfreev (places);
+  return boxes;
+}
+
+/* Plays gap-a:300+200, eos-a or small-a. */
+static void
+play_event (Merging *m, const gchar *step)
+{
+  const gchar *dash = strchr (step, '-');
+  GstHarness *branch = m->branch[dash[1] - 'a'];
+  gchar *rest;
+
+  if (g_str_has_prefix (step, "eos")) {
+    gst_harness_push_event (branch, gst_event_new_eos ());
+  } else if (g_str_has_prefix (step, "small")) {
+    gst_harness_set_src_caps_str (branch,
+        "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1");
+  } else {
+    const GstClockTime start = read_time (dash + 3, &rest);
+
+    gst_harness_push_event (branch,
+        gst_event_new_gap (start,
+            *rest == '+' ? read_time (rest + 1, &rest) : GST_CLOCK_TIME_NONE));
+  }
+}
+
+static void
+play_step (Merging *m, const gchar *step)
+{
+  const gchar *dot = strchr (step, '.'), *colon = strchr (step, ':');
+  GstClockTime time;
+  gchar *rest, *text;
+
+  if (g_str_equal (step, "none")) {
+    merging_expect_none (m);
+  } else if (dot) {
+    text = g_strndup (dot + 1, (gsize) (colon - dot - 1));
+    merging_expect_stat (m, (guint) (*step - 'a'), text, g_ascii_strtoull (colon + 1, NULL, 10));
+    g_free (text);
+  } else if (g_ascii_isalpha (step[1])) {
+    play_event (m, step);
+  } else {
+    time = read_time (step + 1, &rest);
+    if (*step == 'm') {
+      merging_push_main (m, time);
+    } else if (*step == '!') {
+      reach_deadline (m, time);
+    } else if (*step == '=') {
+      text = boxes_of (rest + 1);
+      merging_expect (m, time, text);
+      g_free (text);
+    } else {
+      merging_push_box (m, (guint) (*step - 'a'), time, rest[1] ? atoi (rest + 1) : -1);
+    }
+  }
+}
+
+void
+merging_play (Merging *m, const gchar *steps)
+{
+  gchar **list = g_strsplit (steps, " ", -1);
+
+  for (guint i = 0; list[i]; i++) {
+    g_test_message ("step %u: %s", i, list[i]);
+    play_step (m, list[i]);
+  }
+  g_strfreev (list);
 }

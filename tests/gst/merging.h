@@ -50,6 +50,18 @@ void merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value)
 /* Returns x,y,w,h of each region. Free it. */
 gchar *merging_boxes (GstBuffer *buffer);
 
+/* Plays steps, separated by blanks, with times in ms; - is a buffer without a PTS:
+ *   a60:7       branch a (sink_0), b, c, .. gets a buffer with a box at x = 7; a60: one without box
+ *   m100        the main stream gets a buffer
+ *   =100:1+2    a main buffer comes that has boxes at x = 1 and 2; or =100:4,40,60,80 in full
+ *   none        no main buffer comes
+ *   gap-a:300+200  a GAP event of branch a; without + of unknown length
+ *   eos-a       EOS of branch a
+ *   small-a     branch a has pictures of 320x240 from now on
+ *   !300        (live) the element waits until 300 ms, which come now
+ *   a.in:3      the count `in` of branch a is 3 */
+void merging_play (Merging *m, const gchar *steps);
+
 /* Removes what a harness has got at the source pad up to an event of this type, which is
  * returned. Waits for it. */
 GstEvent *merging_wait_event (Merging *m, GstEventType type);

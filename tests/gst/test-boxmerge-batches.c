@@ -181,13 +181,10 @@ test_hold (void)
   batches_add (batch, 0, slice);
   merging_open (&m, "boxmerge sink_0::tiles=2x2 sink_0::hold=1000000000", 1, SLICES, FALSE);
   gst_harness_push (m.branch[0], batch);
-  merging_push_main (&m, 0);
-  merging_expect (&m, 0, "5,20,30,40");
+  merging_play (&m, "m0 =0:5");
   g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (memory), ==, 1);
   gst_harness_push_event (m.branch[0], gst_event_new_eos ());
-  merging_push_main (&m, FRAME);
-  merging_expect (&m, FRAME, "5,20,30,40");
-  merging_expect_stat (&m, 0, "held", 1);
+  merging_play (&m, "m100 =100:5 a.held:1");
   gst_memory_unref (memory);
   merging_close (&m);
 }

@@ -81,13 +81,9 @@ test_order (void)
   gst_harness_push_event (m.main, title_event ("a"));
   gst_harness_push_event (m.branch[0], title_event ("b"));
   gst_harness_push_event (m.branch[0], custom_event ("branch"));
-  merging_push_box (&m, 0, 0, 1);
-  merging_push_main (&m, 0);
-  merging_expect (&m, 0, "1,20,30,40");
+  merging_play (&m, "a0:1 m0 =0:1");
   gst_harness_push_event (m.main, custom_event ("main"));
-  merging_push_box (&m, 0, FRAME, 1);
-  merging_push_main (&m, FRAME);
-  merging_expect (&m, FRAME, "1,20,30,40");
+  merging_play (&m, "a100:1 m100 =100:1");
   gst_harness_push_event (m.main, title_event ("c"));
   gst_harness_push_event (m.main, gst_event_new_eos ());
 
@@ -167,8 +163,7 @@ test_second_stream (void)
   Merging m;
 
   merging_open (&m, "boxmerge", 0, NULL, FALSE);
-  merging_push_main (&m, 0);
-  merging_expect (&m, 0, "");
+  merging_play (&m, "m0 =0:");
   gst_event_unref (merging_wait_event (&m, GST_EVENT_SEGMENT));
   text = note_output (&m);
   gst_harness_push_event (m.main, gst_event_new_stream_start ("second"));
@@ -177,8 +172,7 @@ test_second_stream (void)
   segment.applied_rate = 2;
   gst_harness_push_event (m.main, gst_event_new_segment (&segment));
   gst_harness_push_event (m.main, title_event ("a"));
-  merging_push_main (&m, 0);
-  merging_expect (&m, 0, "");
+  merging_play (&m, "m0 =0:");
   event = merging_wait_event (&m, GST_EVENT_STREAM_START);
   gst_event_parse_stream_start (event, &id);
   g_assert_cmpstr (id, ==, "second");
@@ -203,22 +197,14 @@ test_caps_changes (void)
 
   merging_open (&m, "boxmerge sink_0::tiles=2x2 sink_0::tile-index=3", 1, SMALL, FALSE);
   text = note_output (&m);
-  merging_push_box (&m, 0, 0, 10);
-  merging_push_main (&m, 0);
-  merging_expect (&m, 0, "330,260,30,40");
+  merging_play (&m, "a0:10 m0 =0:330,260,30,40");
   gst_harness_set_src_caps_str (m.branch[0], FRAME_CAPS);
-  merging_push_box (&m, 0, FRAME, 10);
-  merging_push_main (&m, FRAME);
-  merging_expect (&m, FRAME, "325,250,15,20");
+  merging_play (&m, "a100:10 m100 =100:325,250,15,20");
   gst_harness_set_src_caps_str (m.main, SMALL);
-  merging_push_box (&m, 0, 2 * FRAME, 10);
-  merging_push_main (&m, 2 * FRAME);
-  merging_expect (&m, 2 * FRAME, "163,125,7,10");
+  merging_play (&m, "a200:10 m200 =200:163,125,7,10");
   gst_harness_set_src_caps_str (m.branch[0],
       "video/x-raw(memory:GLMemory),format=RGBA,width=160,height=120,framerate=10/1");
-  merging_push_box (&m, 0, 3 * FRAME, 10);
-  merging_push_main (&m, 3 * FRAME);
-  merging_expect (&m, 3 * FRAME, "170,140,30,40");
+  merging_play (&m, "a300:10 m300 =300:170,140,30,40");
   merging_close (&m);
   g_assert_nonnull (strstr (text->str, "buffer-1 caps "));
   g_assert_null (strstr (strstr (text->str, "buffer-2"), "caps"));
@@ -304,8 +290,7 @@ test_allocation_behind_buffer (void)
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   merging_push_box (&m, 0, 0, 1);
   gst_query_unref (query_allocation (m.branch[0]));
-  merging_push_main (&m, 0);
-  merging_expect (&m, 0, "1,20,30,40");
+  merging_play (&m, "m0 =0:1");
   merging_close (&m);
 }
 
@@ -341,9 +326,7 @@ test_upstream_events (void)
   Merging m;
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
-  merging_push_box (&m, 0, 0, 1);
-  merging_push_main (&m, 0);
-  merging_expect (&m, 0, "1,20,30,40");
+  merging_play (&m, "a0:1 m0 =0:1");
   expect_upstream (&m, gst_event_new_reconfigure (), FALSE);
   expect_upstream (&m,
       gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM, gst_structure_new_empty ("GstForceKeyUnit")),
@@ -432,12 +415,7 @@ test_seek (void)
   Merging m;
 
   merging_open (&m, "boxmerge sink_0::hold=18446744073709551615", 1, NULL, FALSE);
-  merging_push_box (&m, 0, 0, 1);
-  merging_push_main (&m, 0);
-  merging_expect (&m, 0, "1,20,30,40");
-  merging_push_box (&m, 0, 2 * FRAME, 1);
-  merging_push_main (&m, FRAME);
-  merging_expect (&m, FRAME, "1,20,30,40");
+  merging_play (&m, "a0:1 m0 =0:1 a200:1 m100 =100:1");
   gst_event_unref (merging_wait_event (&m, GST_EVENT_SEGMENT));
   expect_upstream (&m, seek, TRUE);
   push_flush (&m, seqnum, TRUE);
@@ -450,16 +428,13 @@ test_seek (void)
   gst_event_set_seqnum (event, seqnum);
   gst_harness_push_event (m.branch[0], gst_event_ref (event));
   gst_harness_push_event (m.main, event);
-  merging_push_box (&m, 0, 6 * FRAME, 2);
-  merging_push_main (&m, 5 * FRAME);
-  merging_expect (&m, 5 * FRAME, "");
+  merging_play (&m, "a600:2 m500 =500:");
   event = merging_wait_event (&m, GST_EVENT_SEGMENT);
   gst_event_copy_segment (event, &segment);
   g_assert_cmpuint (segment.time, ==, 5 * FRAME);
   g_assert_cmpuint (gst_event_get_seqnum (event), ==, seqnum);
   gst_event_unref (event);
-  merging_push_main (&m, 6 * FRAME);
-  merging_expect (&m, 6 * FRAME, "2,20,30,40");
+  merging_play (&m, "m600 =600:2");
   merging_close (&m);
 }
 
@@ -473,19 +448,12 @@ test_branch_flush (void)
 
   merging_open (&m, "boxmerge sink_0::hold=18446744073709551615", 1, NULL, FALSE);
   text = note_output (&m);
-  merging_push_box (&m, 0, 0, 1);
-  merging_push_main (&m, 0);
-  merging_expect (&m, 0, "1,20,30,40");
-  merging_push_box (&m, 0, FRAME, 2);
+  merging_play (&m, "a0:1 m0 =0:1 a100:2");
   g_assert_true (gst_harness_push_event (m.branch[0], gst_event_new_flush_start ()));
   g_assert_true (gst_harness_push_event (m.branch[0], gst_event_new_flush_stop (TRUE)));
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_harness_push_event (m.branch[0], gst_event_new_segment (&segment));
-  merging_push_box (&m, 0, 2 * FRAME, 3);
-  merging_push_main (&m, FRAME);
-  merging_expect (&m, FRAME, "");
-  merging_push_main (&m, 2 * FRAME);
-  merging_expect (&m, 2 * FRAME, "3,20,30,40");
+  merging_play (&m, "a200:3 m100 =100: m200 =200:3");
   merging_close (&m);
   g_assert_null (strstr (text->str, "flush"));
   g_string_free (text, TRUE);

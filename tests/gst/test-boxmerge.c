@@ -20,8 +20,7 @@ expect_place (const gchar *properties, const gchar *caps, const gchar *expected)
   Merging m;
 
   merging_open (&m, launch, 1, caps, FALSE);
-  merging_push_box (&m, 0, 0, 10);
-  merging_push_main (&m, 0);
+  merging_play (&m, "a0:10 m0");
   merging_expect (&m, 0, expected);
   merging_expect_stat (&m, 0, "merged", 1);
   merging_expect_stat (&m, 0, "boxes", *expected ? 1 : 0);
@@ -261,8 +260,7 @@ test_wrong_tile (void)
 
   merging_open (&m, "boxmerge sink_0::tiles=2x2 sink_0::tile-index=4", 1, QUARTER, FALSE);
   bus = harness_bus (m.main);
-  merging_push_box (&m, 0, 0, -1);
-  merging_push_main (&m, 0);
+  merging_play (&m, "a0: m0");
   expect_bus_error (bus, "no tile 4 in a grid of 2x2");
   gst_element_set_bus (m.element, NULL);
   gst_object_unref (bus);
@@ -299,8 +297,7 @@ test_what_belongs_to_boxes (void)
   roi = add_region (buffer, 2, "wheel", 0, 50, 20, 20);
   roi->parent_id = 1;
   gst_harness_push (m.branch[0], buffer);
-  merging_push_box (&m, 1, 0, 1);
-  merging_push_box (&m, 2, 0, 2);
+  merging_play (&m, "b0:1 c0:2");
   buffer = frame_new (0);
   add_region (buffer, 1, "main", 5, 5, 5, 5);
   gst_harness_push (m.main, buffer);
