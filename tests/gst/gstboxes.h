@@ -276,6 +276,31 @@ assert_says (GstMessage *message, const gchar *words)
   gst_message_unref (message);
 }
 
+/* Fails unless the properties of these names, separated by blanks, have these values, as
+ * gst_value_serialize writes them, but a text is not quoted: "0 true class NULL some text". */
+static inline void
+assert_values (gpointer object, const gchar *names, const gchar *expected)
+{
+  gchar **list = g_strsplit (names, " ", -1), *found;
+
+  for (guint i = 0; list[i]; i++) {
+    GValue value = G_VALUE_INIT;
+    gchar *name = list[i];
+
+    g_object_get_property (object, name, &value);
+    list[i] = G_VALUE_HOLDS_STRING (&value) ? g_value_dup_string (&value)
+                                            : gst_value_serialize (&value);
+    if (list[i] == NULL)
+      list[i] = g_strdup ("NULL");
+    g_value_unset (&value);
+    g_free (name);
+  }
+  found = g_strjoinv (" ", list);
+  g_assert_cmpstr (found, ==, expected);
+  g_free (found);
+  g_strfreev (list);
+}
+
 /* Returns whether an element, which another package may provide, is installed. */
 static inline gboolean
 has_element (const gchar *name)

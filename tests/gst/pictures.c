@@ -2,6 +2,7 @@
 #include "pictures.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Converts one pixel by the formulas of the colour standards. */
@@ -110,6 +111,14 @@ picture_changed (const Picture *a, const Picture *b, gint x1, gint y1, gint x2, 
   return n;
 }
 
+void
+picture_assert_same (Picture *a, Picture *b)
+{
+  g_assert_cmpuint (picture_changed (a, b, 0, 0, a->width, a->height), ==, 0);
+  picture_free (a);
+  picture_free (b);
+}
+
 gint
 rgb_distance (guint32 a, guint32 b)
 {
@@ -130,23 +139,44 @@ video_buffer_new (const GstVideoInfo *info)
   return buffer;
 }
 
-void
-video_buffer_add_box (GstBuffer *buffer, const gchar *label, guint x, guint y, guint w, guint h,
-    gdouble confidence, gint track, const gchar *state)
+Picture *
+picture_blank (const GstVideoInfo *info)
 {
-  GstVideoRegionOfInterestMeta *meta = gst_buffer_add_video_region_of_interest_meta (buffer, label,
-      x, y, w, h);
+  GstBuffer *buffer = video_buffer_new (info);
+  Picture *picture = picture_read (info, buffer);
 
-  if (!isnan (confidence))
-    gst_video_region_of_interest_meta_add_param (meta,
-        gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, confidence, NULL));
-  if (track != 0)
-    gst_video_region_of_interest_meta_add_param (meta,
-        gst_structure_new ("object_id", "id", G_TYPE_INT, track, NULL));
-  if (state != NULL)
-    gst_video_region_of_interest_meta_add_param (meta,
-        gst_structure_new ("nms", "state", G_TYPE_STRING, state, "suppressed-by", G_TYPE_INT, -1,
-            NULL));
+  gst_buffer_unref (buffer);
+  return picture;
+}
+
+void
+video_buffer_add_box (GstBuffer *buffer, const gchar *label, const gchar *place, const gchar *has)
+{
+  gchar **words = g_strsplit (has ? has : "", " ", -1);
+  GstVideoRegionOfInterestMeta *meta;
+  gchar **numbers = g_strsplit (place, ",", -1);
+  guint at[4];
+
+  g_assert_cmpuint (g_strv_length (numbers), ==, 4);
+  for (guint i = 0; i < 4; i++)
+    at[i] = (guint) g_ascii_strtoll (numbers[i], NULL, 10); /* negative numbers wrap */
+  g_strfreev (numbers);
+  meta = gst_buffer_add_video_region_of_interest_meta (buffer, label, at[0], at[1], at[2], at[3]);
+  for (guint i = 0; words[i]; i++) {
+    gchar *end;
+    gdouble confidence = g_ascii_strtod (words[i], &end);
+    GstStructure *s;
+
+    if (words[i][0] == '#')
+      s = gst_structure_new ("object_id", "id", G_TYPE_INT, atoi (words[i] + 1), NULL);
+    else if (*end == '\0')
+      s = gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, confidence, NULL);
+    else
+      s = gst_structure_new ("nms", "state", G_TYPE_STRING, words[i], "suppressed-by", G_TYPE_INT,
+          -1, NULL);
+    gst_video_region_of_interest_meta_add_param (meta, s);
+  }
+  g_strfreev (words);
 }
 
 void
@@ -190,4 +220,23 @@ overlay_draw (GstHarness *h, const GstVideoInfo *info, GstBuffer *buffer)
   picture = picture_read (info, buffer);
   gst_buffer_unref (buffer);
   return picture;
+}
+
+Picture *
+overlay_once (const gchar *launch, const GstVideoInfo *info, GstBuffer *buffer)
+{
+  GstHarness *h = overlay_new (launch, info);
+  Picture *picture = overlay_draw (h, info, buffer);
+
+  gst_harness_teardown (h);
+  return picture;
+}
+
+Picture *
+overlay_person (const gchar *launch, const GstVideoInfo *info, const gchar *place)
+{
+  GstBuffer *buffer = video_buffer_new (info);
+
+  video_buffer_add_box (buffer, "person", place, NULL);
+  return overlay_once (launch, info, buffer);
 }

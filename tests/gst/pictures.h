@@ -35,16 +35,20 @@ gboolean picture_same (const Picture *a, const Picture *b, gint x, gint y);
 /* Returns how many pixels differ within x1 <= x < x2, y1 <= y < y2. */
 guint picture_changed (const Picture *a, const Picture *b, gint x1, gint y1, gint x2, gint y2);
 
+/* Fails unless the pictures are the same, and frees both. */
+void picture_assert_same (Picture *a, Picture *b);
+
 /* Returns the largest difference of a channel. */
 gint rgb_distance (guint32 a, guint32 b);
 
-/* Returns a buffer for this format in the default layout, with all bytes 0x50. */
+/* Returns a buffer for this format in the default layout, with all bytes 0x50; and its picture. */
 GstBuffer *video_buffer_new (const GstVideoInfo *info);
+Picture *picture_blank (const GstVideoInfo *info);
 
-/* Adds a region. No confidence if it is NAN, no track if it is 0, no state if it is
- * NULL. */
-void video_buffer_add_box (GstBuffer *buffer, const gchar *label, guint x, guint y, guint w,
-    guint h, gdouble confidence, gint track, const gchar *state);
+/* Adds a region at "x,y,w,h". `has` says what else it has, separated by blanks: a confidence
+ * "0.91", a track "#7", a state "suppressed"; NULL: nothing. */
+void video_buffer_add_box (GstBuffer *buffer, const gchar *label, const gchar *place,
+    const gchar *has);
 
 GstVideoInfo video_info_of (GstVideoFormat format, gint width, gint height);
 
@@ -58,3 +62,9 @@ GstBuffer *overlay_push (GstHarness *h, GstBuffer *buffer);
 
 /* Pushes the buffer, which it takes, and returns the picture that comes out. */
 Picture *overlay_draw (GstHarness *h, const GstVideoInfo *info, GstBuffer *buffer);
+
+/* Does the same with a new element of this launch line. */
+Picture *overlay_once (const gchar *launch, const GstVideoInfo *info, GstBuffer *buffer);
+
+/* Draws the box of a person without confidence on an empty frame. */
+Picture *overlay_person (const gchar *launch, const GstVideoInfo *info, const gchar *place);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "batches.h"
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "pictures.h"
 
 static GstBuffer *
@@ -11,7 +11,7 @@ boxed_new (const GstVideoInfo *info)
 {
   GstBuffer *buffer = video_buffer_new (info);
 
-  video_buffer_add_box (buffer, "person", 8, 8, 40, 40, 0.5, 0, NULL);
+  video_buffer_add_box (buffer, "person", "8,8,40,40", "0.5");
   return buffer;
 }
 
@@ -36,23 +36,13 @@ changed (GstBuffer *batch, guint stream, guint object, const GstVideoInfo *info,
   return count;
 }
 
-/* Returns a picture without boxes. */
-static Picture *
-blank (const GstVideoInfo *info)
-{
-  GstBuffer *buffer = video_buffer_new (info);
-  Picture *picture = picture_read (info, buffer);
-
-  gst_buffer_unref (buffer);
-  return picture;
-}
-
-GST_START_TEST (paints_each_stream_in_its_format)
+static void
+test_streams (void)
 {
   const GstVideoInfo large = video_info_of (GST_VIDEO_FORMAT_I420, 192, 128);
   const GstVideoInfo small = video_info_of (GST_VIDEO_FORMAT_RGB, 96, 64);
   GstHarness *h = harness_new_caps ("boxoverlay", BATCH_CAPS);
-  Picture *large_blank = blank (&large), *small_blank = blank (&small);
+  Picture *large_blank = picture_blank (&large), *small_blank = picture_blank (&small);
 
   for (guint i = 0; i < 3; i++) {
     GstBuffer *batch = batches_new (i * 100 * GST_MSECOND, 2), *out, *same;
@@ -75,14 +65,14 @@ GST_START_TEST (paints_each_stream_in_its_format)
   picture_free (small_blank);
   gst_harness_teardown (h);
 }
-GST_END_TEST
 
-GST_START_TEST (keeps_the_pixels_of_other_branches)
+static void
+test_other_branches (void)
 {
   const GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = harness_new_caps (OUTLINES, BATCH_CAPS);
   GstBuffer *batch = batches_new (0, 1), *out;
-  Picture *before = blank (&info);
+  Picture *before = picture_blank (&info);
 
   begin (batch, 0, &info);
   batches_add (batch, 0, boxed_new (&info));
@@ -99,16 +89,16 @@ GST_START_TEST (keeps_the_pixels_of_other_branches)
   picture_free (before);
   gst_harness_teardown (h);
 }
-GST_END_TEST
 
 /* A stream without caps, and one that is no video, pass unchanged; one warning says so. */
-GST_START_TEST (warns_of_streams_that_cannot_be_painted)
+static void
+test_no_video (void)
 {
   const GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = harness_new_caps (OUTLINES, BATCH_CAPS);
   GstBus *bus = harness_bus (h);
   GstBuffer *batch = batches_new (0, 3), *out, *unknown = boxed_new (&info);
-  Picture *before = blank (&info);
+  Picture *before = picture_blank (&info);
 
   batches_begin_stream (batch, 1, "lidar", "application/x-lidar", 0);
   begin (batch, 2, &info);
@@ -126,16 +116,16 @@ GST_START_TEST (warns_of_streams_that_cannot_be_painted)
   picture_free (before);
   harness_teardown (h, bus);
 }
-GST_END_TEST
 
-GST_START_TEST (follows_new_caps)
+static void
+test_new_caps (void)
 {
   const GstVideoInfo first = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
   const GstVideoInfo second = video_info_of (GST_VIDEO_FORMAT_NV12, 128, 64);
   GstHarness *h = harness_new_caps (OUTLINES, BATCH_CAPS);
   GstBuffer *batch = batches_new (0, 1);
   GstCaps *caps = gst_video_info_to_caps (&second);
-  Picture *before = blank (&second);
+  Picture *before = picture_blank (&second);
 
   begin (batch, 0, &first);
   batches_add (batch, 0, boxed_new (&first));
@@ -148,16 +138,16 @@ GST_START_TEST (follows_new_caps)
   picture_free (before);
   gst_harness_teardown (h);
 }
-GST_END_TEST
 
-GST_START_TEST (takes_slices_of_one_stream)
+static void
+test_slices (void)
 {
   const GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = harness_new_caps (OUTLINES,
       "video/x-raw(meta:GstAnalyticsBatchMeta),"
       "format=RGB,width=192,height=64,framerate=10/1,slice-width=96");
   GstBuffer *batch = batches_new (0, 1);
-  Picture *before = blank (&info);
+  Picture *before = picture_blank (&info);
 
   begin (batch, 0, &info);
   batches_add (batch, 0, boxed_new (&info));
@@ -167,11 +157,11 @@ GST_START_TEST (takes_slices_of_one_stream)
   picture_free (before);
   gst_harness_teardown (h);
 }
-GST_END_TEST
 
-static const CheckCase cases[] = { CHECK_CASE (paints_each_stream_in_its_format),
-  CHECK_CASE (keeps_the_pixels_of_other_branches),
-  CHECK_CASE (warns_of_streams_that_cannot_be_painted), CHECK_CASE (follows_new_caps),
-  CHECK_CASE (takes_slices_of_one_stream), { NULL } };
+static const TestCase cases[] = { { "/boxoverlay-batches/streams", test_streams },
+  { "/boxoverlay-batches/other-branches", test_other_branches },
+  { "/boxoverlay-batches/no-video", test_no_video },
+  { "/boxoverlay-batches/new-caps", test_new_caps }, { "/boxoverlay-batches/slices", test_slices },
+  { NULL } };
 
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

@@ -3,11 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "pictures.h"
 
-/* GstCheck makes a test fail at any CRITICAL message. */
-GST_START_TEST (paints_in_segments_of_any_format)
+/* No critical message is logged. */
+static void
+test_segments (void)
 {
   static const GstFormat formats[] = { GST_FORMAT_BYTES, GST_FORMAT_DEFAULT, GST_FORMAT_TIME };
 
@@ -20,7 +21,7 @@ GST_START_TEST (paints_in_segments_of_any_format)
 
     gst_segment_init (&segment, formats[i]);
     g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
-    video_buffer_add_box (buffer, "person", 8, 8, 40, 40, NAN, 0, NULL);
+    video_buffer_add_box (buffer, "person", "8,8,40,40", NULL);
     after = overlay_draw (h, &info, buffer);
     g_assert_cmpuint (picture_changed (before, after, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), >, 200);
     picture_free (before);
@@ -28,10 +29,10 @@ GST_START_TEST (paints_in_segments_of_any_format)
     gst_harness_teardown (h);
   }
 }
-GST_END_TEST
 
 /* The query succeeds where no element downstream answers it. */
-GST_START_TEST (answers_allocation_alone)
+static void
+test_allocation (void)
 {
   GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
   GstPad *pad = gst_element_get_static_pad (element, "sink");
@@ -51,11 +52,11 @@ GST_START_TEST (answers_allocation_alone)
   gst_element_set_state (element, GST_STATE_NULL);
   gst_object_unref (element);
 }
-GST_END_TEST
 
 /* Downstream elements may skip the pixels of a buffer with the flag, so it is removed
  * where a box is painted, on a buffer that is painted in place and on a copy. */
-GST_START_TEST (removes_the_gap_flag_from_painted_buffers)
+static void
+test_gap_flag (void)
 {
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = overlay_new (OUTLINES, &info);
@@ -64,7 +65,7 @@ GST_START_TEST (removes_the_gap_flag_from_painted_buffers)
     GstBuffer *in = video_buffer_new (&info), *out;
 
     GST_BUFFER_FLAG_SET (in, GST_BUFFER_FLAG_GAP);
-    video_buffer_add_box (in, "person", 8, 8, 40, 40, NAN, 0, NULL);
+    video_buffer_add_box (in, "person", "8,8,40,40", NULL);
     if (shared)
       gst_buffer_ref (in);
     out = overlay_push (h, in);
@@ -77,9 +78,9 @@ GST_START_TEST (removes_the_gap_flag_from_painted_buffers)
   }
   gst_harness_teardown (h);
 }
-GST_END_TEST
 
-GST_START_TEST (keeps_the_gap_flag_where_nothing_is_painted)
+static void
+test_gap_flag_kept (void)
 {
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstHarness *h = overlay_new ("boxoverlay", &info);
@@ -89,19 +90,17 @@ GST_START_TEST (keeps_the_gap_flag_where_nothing_is_painted)
 
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_GAP);
     if (boxes > 0)
-      video_buffer_add_box (buffer, "person", PICTURE_WIDTH, 10, 40, 20, 0.5, 0, NULL);
+      video_buffer_add_box (buffer, "person", "96,10,40,20", "0.5");
     buffer = overlay_push (h, buffer);
     g_assert_true (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP));
     gst_buffer_unref (buffer);
   }
   gst_harness_teardown (h);
 }
-GST_END_TEST
 
 /* Returns a buffer of frames of `full` that states a crop, with one box. */
 static GstBuffer *
-cropped_new (const GstVideoInfo *full, const GstVideoRectangle *crop, guint x, guint y, guint w,
-    guint h)
+cropped_new (const GstVideoInfo *full, const GstVideoRectangle *crop, const gchar *place)
 {
   GstBuffer *buffer = video_buffer_new (full);
   GstVideoCropMeta *meta = gst_buffer_add_video_crop_meta (buffer);
@@ -112,13 +111,14 @@ cropped_new (const GstVideoInfo *full, const GstVideoRectangle *crop, guint x, g
   meta->y = (guint) crop->y;
   meta->width = (guint) crop->w;
   meta->height = (guint) crop->h;
-  video_buffer_add_box (buffer, "person", x, y, w, h, 0.5, 3, NULL);
+  video_buffer_add_box (buffer, "person", place, "0.5 #3");
   return buffer;
 }
 
 /* A crop on the chroma grid is painted as a frame of its size is, with labels, and the
  * pixels around it do not change. */
-GST_START_TEST (paints_a_crop_like_a_frame_of_its_size)
+static void
+test_crops (void)
 {
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_I420,
     GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_UYVY, GST_VIDEO_FORMAT_Y41B,
@@ -133,8 +133,8 @@ GST_START_TEST (paints_a_crop_like_a_frame_of_its_size)
     GstBuffer *plain = video_buffer_new (&info), *buffer;
     Picture *blank, *expected, *picture;
 
-    buffer = cropped_new (&full, &crop, 4, 30, 50, 20);
-    video_buffer_add_box (plain, "person", 4, 30, 50, 20, 0.5, 3, NULL);
+    buffer = cropped_new (&full, &crop, "4,30,50,20");
+    video_buffer_add_box (plain, "person", "4,30,50,20", "0.5 #3");
     blank = picture_read (&full, buffer);
     buffer = overlay_push (h, buffer);
     plain = overlay_push (h, plain);
@@ -158,7 +158,6 @@ GST_START_TEST (paints_a_crop_like_a_frame_of_its_size)
     gst_harness_teardown (h);
   }
 }
-GST_END_TEST
 
 /* Returns the first component of a pixel: the luma. */
 static guint8
@@ -170,7 +169,8 @@ luma_at (const Picture *picture, gint x, gint y)
 /* A crop off the chroma grid shares its outer chroma samples with pixels around it; the
  * luma of those does not change, and the outline of a box that fills the crop shows on
  * each side. */
-GST_START_TEST (paints_no_luma_beside_a_crop)
+static void
+test_crops_off_grid (void)
 {
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12,
     GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_Y41B, GST_VIDEO_FORMAT_YUV9 };
@@ -181,10 +181,12 @@ GST_START_TEST (paints_no_luma_beside_a_crop)
       GstVideoInfo info = video_info_of (formats[f], crop.w, crop.h);
       GstVideoInfo full = video_info_of (formats[f], PICTURE_WIDTH, PICTURE_HEIGHT);
       GstHarness *h = overlay_new (k % 2 ? "boxoverlay" : OUTLINES, &info);
-      GstBuffer *buffer = cropped_new (&full, &crop, 0, 0, (guint) crop.w, (guint) crop.h);
+      gchar *place = g_strdup_printf ("0,0,%d,%d", crop.w, crop.h);
+      GstBuffer *buffer = cropped_new (&full, &crop, place);
       Picture *before = picture_read (&full, buffer), *after;
       gint x1 = full.width, y1 = full.height, x2 = 0, y2 = 0;
 
+      g_free (place);
       buffer = overlay_push (h, buffer);
       after = picture_read (&full, buffer);
       for (gint y = 0; y < full.height; y++) {
@@ -214,11 +216,11 @@ GST_START_TEST (paints_no_luma_beside_a_crop)
     }
   }
 }
-GST_END_TEST
 
 /* A crop of any numbers is cut to the frame. Only one that leaves nothing causes a
  * warning, once, because its boxes cannot be drawn. */
-GST_START_TEST (cuts_crops_to_the_frame)
+static void
+test_crops_of_any_size (void)
 {
   static const GstVideoRectangle crops[] = { { 0, 0, -1, -1 }, { 90, 60, 96, 64 },
     { 95, 63, -1, -1 }, { 0, 0, 0, 10 }, { 96, 0, 10, 10 }, { 0, 64, 10, 10 }, { -1, -1, -1, -1 } };
@@ -231,7 +233,7 @@ GST_START_TEST (cuts_crops_to_the_frame)
 
   gst_element_set_bus (h->element, bus);
   for (guint i = 0; i < G_N_ELEMENTS (crops); i++) {
-    GstBuffer *buffer = cropped_new (&info, &crops[i], 0, 0, 96, 64);
+    GstBuffer *buffer = cropped_new (&info, &crops[i], "0,0,96,64");
     GstMessage *message;
 
     memset (memory, 0x50, bytes + 2 * guard);
@@ -251,12 +253,13 @@ GST_START_TEST (cuts_crops_to_the_frame)
   g_free (memory);
   gst_harness_teardown (h);
 }
-GST_END_TEST
 
-static const CheckCase cases[] = { CHECK_CASE (paints_in_segments_of_any_format),
-  CHECK_CASE (answers_allocation_alone), CHECK_CASE (removes_the_gap_flag_from_painted_buffers),
-  CHECK_CASE (keeps_the_gap_flag_where_nothing_is_painted),
-  CHECK_CASE (paints_a_crop_like_a_frame_of_its_size), CHECK_CASE (paints_no_luma_beside_a_crop),
-  CHECK_CASE (cuts_crops_to_the_frame), { NULL } };
+static const TestCase cases[] = { { "/boxoverlay-streams/segments", test_segments },
+  { "/boxoverlay-streams/allocation", test_allocation },
+  { "/boxoverlay-streams/gap-flag", test_gap_flag },
+  { "/boxoverlay-streams/gap-flag-kept", test_gap_flag_kept },
+  { "/boxoverlay-streams/crops", test_crops },
+  { "/boxoverlay-streams/crops-off-grid", test_crops_off_grid },
+  { "/boxoverlay-streams/crops-of-any-size", test_crops_of_any_size }, { NULL } };
 
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

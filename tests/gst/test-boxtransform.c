@@ -295,16 +295,9 @@ static void
 test_defaults (void)
 {
   GstElement *element = element_new ("boxtransform");
-  gint top, bottom, left, right, width, height, direction;
-  gboolean stretched, clip;
 
-  g_object_get (element, "top", &top, "bottom", &bottom, "left", &left, "right", &right, "width",
-      &width, "height", &height, "video-direction", &direction, "stretched", &stretched, "clip",
-      &clip, NULL);
-  g_assert_cmpint (top | bottom | left | right | width | height, ==, 0);
-  g_assert_cmpint (direction, ==, GST_VIDEO_ORIENTATION_IDENTITY);
-  g_assert_false (stretched);
-  g_assert_true (clip);
+  assert_values (element, "top bottom left right width height video-direction stretched clip",
+      "0 0 0 0 0 0 identity false true");
   gst_object_unref (element);
 }
 

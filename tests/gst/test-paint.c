@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "overlay/labelcache.h"
 #include "overlay/labelplacement.h"
 #include "overlay/paint.h"
@@ -95,7 +95,7 @@ check_random_shapes (gboolean outline)
     const gint width = g_rand_int_range (rand, 1, 70), height = g_rand_int_range (rand, 1, 50);
     const gint thickness = g_rand_int_range (rand, 1, 12);
     const gint dash = g_rand_boolean (rand) ? 0 : g_rand_int_range (rand, 1, 9);
-    Expect expect = outline ? expect_outline : expect_fill;
+    Expect belongs = outline ? expect_outline : expect_fill;
     Fixture f;
     Picture *before, *after;
     PaintRect r;
@@ -121,7 +121,7 @@ check_random_shapes (gboolean outline)
     for (gint y = 0; y < height; y++)
       for (gint x = 0; x < width; x++)
         if (picture_same (before, after, x, y)
-            == expect (&r, ceil_to (thickness, sx), ceil_to (thickness, sy), ceil_to (dash, sx),
+            == belongs (&r, ceil_to (thickness, sx), ceil_to (thickness, sy), ceil_to (dash, sx),
                 ceil_to (dash, sy), x, y))
           g_error ("round %u, %s %dx%d: pixel %d,%d, rectangle %d,%d to %d,%d, thickness %d, "
                    "dash %d",
@@ -133,14 +133,21 @@ check_random_shapes (gboolean outline)
   g_rand_free (rand);
 }
 
-GST_START_TEST (fills_rectangles) { check_random_shapes (FALSE); }
-GST_END_TEST
+static void
+test_fill (void)
+{
+  check_random_shapes (FALSE);
+}
 
-GST_START_TEST (draws_outlines_and_dashes) { check_random_shapes (TRUE); }
-GST_END_TEST
+static void
+test_outlines (void)
+{
+  check_random_shapes (TRUE);
+}
 
 /* Drawing a bar 2^41 pixels long takes no longer than one as long as the frame. */
-GST_START_TEST (draws_endless_dashes)
+static void
+test_endless_dashes (void)
 {
   Fixture f;
   PaintRect r;
@@ -152,9 +159,9 @@ GST_START_TEST (draws_endless_dashes)
   paint_outline (&f.canvas, &r, 2, 6, &color);
   picture_free (fixture_close (&f));
 }
-GST_END_TEST
 
-GST_START_TEST (snaps_to_the_grid)
+static void
+test_snap (void)
 {
   static const struct
   {
@@ -192,11 +199,11 @@ GST_START_TEST (snaps_to_the_grid)
   g_assert_cmpint (r.x1, ==, 77);
   picture_free (fixture_close (&f));
 }
-GST_END_TEST
 
 /* Blends every coverage with every value; the result is exact after rounding. Padding keeps its
  * value. */
-GST_START_TEST (blends_exactly)
+static void
+test_blend (void)
 {
   static const GstVideoFormat blended[] = { GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_RGB,
     GST_VIDEO_FORMAT_xRGB, GST_VIDEO_FORMAT_BGRx };
@@ -231,10 +238,10 @@ GST_START_TEST (blends_exactly)
     }
   }
 }
-GST_END_TEST
 
 /* A mask of full coverage paints the same pixels as a fill, at any position. */
-GST_START_TEST (clips_masks)
+static void
+test_masks (void)
 {
   guint8 full[40 * 24];
   GRand *rand = g_rand_new_with_seed (3);
@@ -267,9 +274,9 @@ GST_START_TEST (clips_masks)
   }
   g_rand_free (rand);
 }
-GST_END_TEST
 
-GST_START_TEST (shrinks_masks_to_means)
+static void
+test_shrink (void)
 {
   static const guint8 data[] = { 10, 20, 30, 40, 200, 0, 0, 1, 2, 255, 50, 50, 50, 50, 50 };
   static const guint8 means[] = { 7, 18, 113, 25, 25, 12 };
@@ -283,9 +290,9 @@ GST_START_TEST (shrinks_masks_to_means)
   g_free ((gpointer) mask.sub);
   picture_free (fixture_close (&f));
 }
-GST_END_TEST
 
-GST_START_TEST (places_never_overlap)
+static void
+test_places (void)
 {
   GRand *rand = g_rand_new_with_seed (5);
 
@@ -327,10 +334,10 @@ GST_START_TEST (places_never_overlap)
   }
   g_rand_free (rand);
 }
-GST_END_TEST
 
 /* Scores that change in every frame are rendered 101 times in total. */
-GST_START_TEST (labels_are_set_once)
+static void
+test_rendered_once (void)
 {
   LabelCache *cache = label_cache_new ();
   Fixture f;
@@ -354,11 +361,11 @@ GST_START_TEST (labels_are_set_once)
   label_cache_free (cache);
   picture_free (fixture_close (&f));
 }
-GST_END_TEST
 
 /* Digits have no kerning, so that a composed number equals one that pango renders: a text with a
  * line break, which is shown as a space, is never composed. */
-GST_START_TEST (numbers_are_composed_exactly)
+static void
+test_composed_numbers (void)
 {
   static const gchar *const numbers[] = { "0.91", "#12345", "-67", "8 8" };
   LabelCache *cache = label_cache_new ();
@@ -385,10 +392,10 @@ GST_START_TEST (numbers_are_composed_exactly)
   label_cache_free (cache);
   picture_free (fixture_close (&f));
 }
-GST_END_TEST
 
 /* All masks are valid until label_cache_trim, which holds the limits. */
-GST_START_TEST (the_cache_is_bounded)
+static void
+test_bounded_cache (void)
 {
   LabelCache *cache = label_cache_new ();
   Fixture f;
@@ -421,13 +428,13 @@ GST_START_TEST (the_cache_is_bounded)
   label_cache_free (cache);
   picture_free (fixture_close (&f));
 }
-GST_END_TEST
 
-static const CheckCase cases[] = { CHECK_CASE (fills_rectangles),
-  CHECK_CASE (draws_outlines_and_dashes), CHECK_CASE (draws_endless_dashes),
-  CHECK_CASE (snaps_to_the_grid), CHECK_CASE (blends_exactly), CHECK_CASE (clips_masks),
-  CHECK_CASE (shrinks_masks_to_means), CHECK_CASE (places_never_overlap),
-  CHECK_CASE (labels_are_set_once), CHECK_CASE (numbers_are_composed_exactly),
-  CHECK_CASE (the_cache_is_bounded), { NULL } };
+static const TestCase cases[] = { { "/paint/fill", test_fill },
+  { "/paint/outlines", test_outlines }, { "/paint/endless-dashes", test_endless_dashes },
+  { "/paint/snap", test_snap }, { "/paint/blend", test_blend }, { "/paint/masks", test_masks },
+  { "/paint/shrink", test_shrink }, { "/paint/places", test_places },
+  { "/paint/rendered-once", test_rendered_once },
+  { "/paint/composed-numbers", test_composed_numbers },
+  { "/paint/bounded-cache", test_bounded_cache }, { NULL } };
 
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

@@ -336,19 +336,8 @@ static void
 test_defaults (void)
 {
   GstElement *element = detect_new ("tiledetect");
-  guint columns, rows, overlap;
-  guint64 latency;
-  gchar *detector, *margin;
 
-  g_object_get (element, "columns", &columns, "rows", &rows, "overlap", &overlap, "latency",
-      &latency, "edge-margin", &margin, "detector", &detector, NULL);
-  g_assert_cmpuint (columns, ==, 2);
-  g_assert_cmpuint (rows, ==, 2);
-  g_assert_cmpuint (overlap, ==, 0);
-  g_assert_cmpstr (margin, ==, "5");
-  g_free (margin);
-  g_assert_cmpuint (latency, ==, 0);
-  g_assert_null (detector);
+  assert_values (element, "columns rows overlap latency edge-margin detector", "2 2 0 0 5 NULL");
   gst_object_unref (element);
 }
 
