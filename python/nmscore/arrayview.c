@@ -117,23 +117,13 @@ view_tensor (const dlpack_tensor *tensor, array_view *view)
     view->strides[i] = (Py_ssize_t) tensor->strides[i] * (tensor->bits / 8);
 }
 
-/* Returns 1 if the object lends plain numbers by DLPack, 0 if not, -1 with an exception if they
- * are in the memory of another device. */
+/* Opens the array that `tensor` describes and `lender` keeps; takes the reference to `lender`.
+ * Returns 1, 0 if its elements are no plain numbers, or -1 with an exception if they are in the
+ * memory of another device. */
 static int
-open_dlpack (PyObject *object, const char *name, array_view *view)
+open_tensor (const dlpack_tensor *tensor, PyObject *lender, const char *name, array_view *view)
 {
-  PyObject *capsule = PyObject_CallMethod (object, "__dlpack__", NULL);
-  dlpack_managed *managed = capsule ? PyCapsule_GetPointer (capsule, DLPACK_CAPSULE) : NULL;
-
-  if (!managed) {
-    if (!PyErr_ExceptionMatches (PyExc_Exception))
-      return -1;
-    PyErr_Clear ();
-    Py_XDECREF (capsule);
-    return 0;
-  }
-  view->capsule = capsule; /* keeps its name, so that its destructor frees the tensor */
-  const dlpack_tensor *tensor = &managed->tensor;
+  view->lender = lender;
   if (tensor->device_type != DLPACK_CPU && tensor->device_type != DLPACK_CUDA_HOST
       && tensor->device_type != DLPACK_ROCM_HOST) {
     PyErr_Format (PyExc_ValueError,
@@ -155,6 +145,58 @@ open_dlpack (PyObject *object, const char *name, array_view *view)
   }
   view_tensor (tensor, view);
   return 1;
+}
+
+/* Forgets the exception that is set. Returns 0, or -1 if it must end the program, such as
+ * KeyboardInterrupt. */
+static int
+forget (void)
+{
+  if (!PyErr_ExceptionMatches (PyExc_Exception))
+    return -1;
+  PyErr_Clear ();
+  return 0;
+}
+
+/* Describes an array by the functions of its type. Returns 1, 0 if the type has none or they do not
+ * describe this array, or -1 with an exception. */
+static int
+describe (PyObject *object, dlpack_tensor *tensor)
+{
+  PyObject *capsule = PyObject_GetAttrString ((PyObject *) Py_TYPE (object),
+      "__dlpack_c_exchange_api__");
+  const dlpack_exchange *exchange = capsule ? PyCapsule_GetPointer (capsule, DLPACK_EXCHANGE)
+                                            : NULL;
+
+  Py_XDECREF (capsule); /* the table lives as long as the process */
+  while (exchange && exchange->major > 1)
+    exchange = exchange->previous;
+  if (exchange && exchange->major == 1 && exchange->view (object, tensor) == 0)
+    return tensor->data != NULL;
+  return PyErr_Occurred () ? forget () : 0;
+}
+
+/* Returns 1 if the object lends plain numbers by DLPack, 0 if not, -1 with an exception. */
+static int
+open_dlpack (PyObject *object, const char *name, array_view *view)
+{
+  dlpack_tensor tensor = { .data = NULL };
+  int described = describe (object, &tensor);
+
+  if (described < 0)
+    return -1;
+  if (described) {
+    Py_INCREF (object);
+    return open_tensor (&tensor, object, name, view);
+  }
+  PyObject *capsule = PyObject_CallMethod (object, "__dlpack__", NULL);
+  dlpack_managed *managed = capsule ? PyCapsule_GetPointer (capsule, DLPACK_CAPSULE) : NULL;
+  if (managed) /* the capsule keeps its name, so that its destructor frees the tensor */
+    return open_tensor (&managed->tensor, capsule, name, view);
+  const int error = forget ();
+  if (!error)
+    Py_XDECREF (capsule);
+  return error;
 }
 
 int
@@ -190,10 +232,10 @@ array_view_close (array_view *view)
   PyObject *type, *value, *traceback;
 
   PyBuffer_Release (&view->buffer);
-  if (!view->capsule)
+  if (!view->lender)
     return;
   PyErr_Fetch (&type, &value, &traceback); /* because the destructor may run Python code */
-  Py_CLEAR (view->capsule);
+  Py_CLEAR (view->lender);
   PyErr_Restore (type, value, traceback);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * arrayview: an array of the caller, read in place. The buffer protocol is tried first (numpy
- * arrays, array.array, memoryview), then DLPack (torch, JAX). nmscore._arrays makes a numpy array
- * of any other object, such as a list, and of arrays whose elements are not plain numbers in
- * native byte order.
+ * arrays, array.array, memoryview), then DLPack (torch, JAX): by the functions of the array's type
+ * if it has them, because a call of __dlpack__ takes ten times as long. nmscore._arrays makes a
+ * numpy array of any other object, such as a list, and of arrays whose elements are not plain
+ * numbers in native byte order.
  */
 #ifndef NMS_PYTHON_ARRAYVIEW_H
 #define NMS_PYTHON_ARRAYVIEW_H
@@ -33,7 +34,7 @@ typedef struct array_view {
   unsigned bits; /* size of an element */
   /* the owner of the memory; one of the two is set in an open view */
   Py_buffer buffer;
-  PyObject *capsule;
+  PyObject *lender; /* a capsule of DLPack, or the array itself */
 } array_view;
 
 /* Opens a closed view. `name` is the caller's parameter, for the messages of errors. Returns 0, or

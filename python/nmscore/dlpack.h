@@ -34,4 +34,16 @@ typedef struct dlpack_managed {
   void (*deleter) (struct dlpack_managed *self);
 } dlpack_managed;
 
+/* Functions that a type of arrays lends in a capsule of this name, its attribute
+ * __dlpack_c_exchange_api__ (DLPack 1.3), of the major version 1. `view` describes an array
+ * without owning it, and returns 0, or -1 with an exception. */
+#define DLPACK_EXCHANGE "dlpack_exchange_api"
+
+typedef struct dlpack_exchange {
+  uint32_t major, minor;
+  const struct dlpack_exchange *previous; /* of an older major version, or NULL */
+  void (*unused[3]) (void);               /* functions that own or make arrays */
+  int (*view) (void *object, dlpack_tensor *tensor);
+} dlpack_exchange;
+
 #endif

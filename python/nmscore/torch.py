@@ -24,6 +24,7 @@ float32 and compared with a threshold that is not rounded up. These differ:
 """
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import Any, Callable
 
@@ -32,10 +33,13 @@ import torch
 import torch.library
 
 import nmscore
+from nmscore._nmscore import nms as _kept
 
 __all__ = ["nms", "batched_nms", "replace_torchvision", "Replacement"]
 
 _library = torch.library.Library("nmscore", "DEF")
+_from_numpy = torch.from_numpy
+_ALL = float("-inf")
 
 
 def nms(boxes: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> torch.Tensor:
@@ -49,7 +53,7 @@ def nms(boxes: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> torc
 
     Raises RuntimeError with torchvision's texts for shapes and types that do not fit.
     """
-    return torch.ops.nmscore.nms(boxes, scores, iou_threshold)
+    return _nms_operator(boxes, scores, iou_threshold)
 
 
 def batched_nms(boxes: torch.Tensor, scores: torch.Tensor, idxs: torch.Tensor,
@@ -60,7 +64,7 @@ def batched_nms(boxes: torch.Tensor, scores: torch.Tensor, idxs: torch.Tensor,
 
     The other parameters are those of nms.
     """
-    return torch.ops.nmscore.batched_nms(boxes, scores, idxs, iou_threshold)
+    return _batched_nms_operator(boxes, scores, idxs, iou_threshold)
 
 
 class Replacement:
@@ -150,6 +154,7 @@ def _check_idxs(boxes: torch.Tensor, idxs: torch.Tensor) -> None:
                    f"{boxes.size(0)} and {idxs.size(0)}")
 
 
+@functools.lru_cache(maxsize=64)
 def _rounded_down(threshold: float) -> float:
     """Returns the largest float32 up to the threshold, which float32 overlaps exceed exactly if
     they exceed the threshold. nmscore rounds to nearest."""
@@ -159,20 +164,32 @@ def _rounded_down(threshold: float) -> float:
     return float(nearest)
 
 
+# The kernels check beforehand only what the compiled module accepts and torchvision does not: with
+# few boxes, _check_boxes takes longer than everything else.
 def _nms(boxes: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> torch.Tensor:
-    _check_boxes(boxes, scores)
-    return torch.from_numpy(nmscore.nms(boxes.detach(), scores.detach(),
-                                        _rounded_down(iou_threshold)))
+    if boxes.dim() != 2 or boxes.dtype != scores.dtype or not boxes.is_floating_point():
+        _check_boxes(boxes, scores)
+    try:
+        return _from_numpy(_kept(boxes, scores, _rounded_down(iou_threshold), _ALL, 0))
+    except (TypeError, ValueError):
+        _check_boxes(boxes, scores)
+        raise
 
 
 def _batched_nms(boxes: torch.Tensor, scores: torch.Tensor, idxs: torch.Tensor,
                  iou_threshold: float) -> torch.Tensor:
-    _check_boxes(boxes, scores)
-    _check_idxs(boxes, idxs)
-    if idxs.is_floating_point() or idxs.dtype == torch.bool:
-        idxs = torch.unique(idxs, return_inverse=True)[1]
-    return torch.from_numpy(nmscore.batched_nms(boxes.detach(), scores.detach(), idxs.detach(),
-                                                _rounded_down(iou_threshold)))
+    if boxes.dim() != 2 or boxes.dtype != scores.dtype or not boxes.is_floating_point():
+        _check_boxes(boxes, scores)
+    try:
+        if idxs.is_floating_point() or idxs.dtype == torch.bool:
+            _check_boxes(boxes, scores)
+            _check_idxs(boxes, idxs)
+            idxs = torch.unique(idxs, return_inverse=True)[1]
+        return _from_numpy(_kept(boxes, scores, _rounded_down(iou_threshold), _ALL, 0, idxs))
+    except (TypeError, ValueError):
+        _check_boxes(boxes, scores)
+        _check_idxs(boxes, idxs)
+        raise
 
 
 def _unknown_size(boxes: torch.Tensor) -> torch.Tensor:
@@ -201,3 +218,6 @@ _library.impl("batched_nms", _batched_nms, "CPU")
 if hasattr(torch.library, "register_fake"):  # since torch 2.4
     torch.library.register_fake("nmscore::nms", _fake_nms, lib=_library)
     torch.library.register_fake("nmscore::batched_nms", _fake_batched_nms, lib=_library)
+# (an overload is found once here, because torch.ops finds it in every call)
+_nms_operator = torch.ops.nmscore.nms.default
+_batched_nms_operator = torch.ops.nmscore.batched_nms.default

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""lenders: an array, made with ctypes, that shares its memory by DLPack only."""
+"""lenders: arrays, made with ctypes, that share their memory by DLPack only."""
 import ctypes
 
 import numpy as np
@@ -54,6 +54,30 @@ class Lender:
 
     def __dlpack_device__(self):
         return self.managed.tensor.device_type, 0
+
+
+VIEW = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(Tensor))
+
+
+class Exchange(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32),
+                ("previous", ctypes.c_void_p), ("unused", ctypes.c_void_p * 3), ("view", VIEW)]
+
+
+def describing(view=None, major=1, previous=None, name=b"dlpack_exchange_api"):
+    """Returns a class of lenders with a table of functions, which describe an array by `view`, or
+    as its capsules do. It counts the calls of that function in `described`."""
+    def called(lender, tensor):
+        lender.described += 1
+        if view:
+            return view(lender, tensor)
+        tensor[0] = lender.managed.tensor
+        return 0
+
+    table = Exchange(major, 0, previous and ctypes.addressof(previous.table), (), VIEW(called))
+    return type("Describing", (Lender,), {
+        "described": 0, "table": table, "kept_alive": (previous, name),
+        "__dlpack_c_exchange_api__": new_capsule(ctypes.addressof(table), name, DESTRUCTOR(0))})
 
 
 def bfloats(values):

@@ -22,7 +22,7 @@ except ImportError:
 
 import lenders
 import nmscore
-from lenders import Lender, bfloats
+from lenders import Lender, bfloats, describing
 from slow import random_case
 
 needs_torch = unittest.skipIf(torch is None, "torch is not installed")
@@ -98,6 +98,29 @@ class Dlpack(Case):
         lender.managed.tensor.ndim = -1
         with self.assertRaisesRegex(ValueError, "^boxes has a shape that no array can have$"):
             nmscore.nms(lender, [], 0.5)
+
+    def test_functions_of_the_type(self):
+        """They describe arrays without a capsule; where they cannot, __dlpack__ is called."""
+        described, one = describing(), describing()
+        arrays = [described(a) for a in (self.boxes, self.scores, self.idxs)]
+        self.same(*arrays)
+        self.assertEqual([a.described for a in arrays], [1, 1, 1])
+        self.same(described(np.asfortranarray(self.boxes)), *arrays[1:])
+        self.same(describing(major=2, previous=one)(self.boxes), *arrays[1:])
+        for unfit in (describing(major=2), describing(major=0), describing(name=b"other"),
+                      describing(lambda lender, tensor: -1), describing(lambda *_: 0)):
+            lender = unfit(self.boxes)
+            self.same(lender, *arrays[1:])
+            self.assertEqual(lender.lent, 0)
+        for wrong, error in ((described(self.boxes, device=lenders.CUDA), ValueError),
+                             (described(self.boxes.astype(complex)), TypeError),
+                             (described(self.boxes[:, :3]), ValueError)):
+            with self.assertRaisesRegex(error, "^boxes "):
+                nmscore.nms(wrong, self.scores, 0.5)
+            self.assertEqual(wrong.described, 1)
+        count = sys.getrefcount(arrays[0])
+        self.same(*arrays)
+        self.assertEqual(sys.getrefcount(arrays[0]), count)
 
     @needs_torch
     def test_torch(self):

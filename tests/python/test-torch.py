@@ -113,11 +113,11 @@ class Refusals(Case):
                 with self.assertRaises(RuntimeError) as raised:
                     nms(torch.zeros(boxes), torch.zeros(scores), 0.5)
                 messages.append(str(raised.exception).splitlines()[0])
-            self.assertEqual(*messages)
+            self.assertTrue(messages[1].endswith(messages[0]))  # after a function and a line
 
     def test_types(self):
         for nms in nmscore.torch.nms, torchvision.ops.nms:
-            with self.assertRaisesRegex(RuntimeError, "^dets should have the same type as scores"):
+            with self.assertRaisesRegex(RuntimeError, "dets should have the same type as scores"):
                 nms(self.boxes, self.scores.double(), 0.5)
             with self.assertRaises(RuntimeError):
                 nms(self.boxes.int(), self.scores.int(), 0.5)
