@@ -62,21 +62,23 @@ class Library:
         self.context = c.c_void_p(self.lib.nms_context_new())
 
     def call(self, rows, scores, method, metric="iou", threshold=0.5, classes=None, sources=None,
-             weights=None, fused_score="avg", outputs=OUTPUTS, **fields):
+             weights=None, fused_score="avg", outputs=OUTPUTS, angles=None, **fields):
         """Returns a Call, which run () repeats. `fields`: other members of nms_options."""
         return Call(self, rows, scores, method, metric, threshold, classes, sources, weights,
-                    fused_score, outputs, fields)
+                    fused_score, outputs, angles, fields)
 
 
 class Call:
     def __init__(self, library, rows, scores, method, metric, threshold, classes, sources,
-                 weights, fused_score, outputs, fields):
+                 weights, fused_score, outputs, angles, fields):
         self.library = library
         self.rows = np.ascontiguousarray(rows, np.float32)
         self.columns = {"score": np.ascontiguousarray(scores, np.float32)}
         for name, values in (("class_id", classes), ("source", sources)):
             if values is not None:
                 self.columns[name] = np.ascontiguousarray(values, np.int32)
+        if angles is not None:
+            self.columns["angle"] = np.ascontiguousarray(angles, np.float32)
         self.boxes = Boxes(size=c.sizeof(Boxes), count=len(self.rows))
         for i, name in enumerate(("x1", "y1", "x2", "y2")):
             setattr(self.boxes, name, Column(self.rows.ctypes.data + 4 * i, 16))

@@ -50,6 +50,65 @@ def soft_nms(rows, scores, threshold, gaussian, sigma=0.5, least=0.001):
     return call, lambda: call()[0]
 
 
+# ------------------------------------------------------------------ rotated
+
+def opencv_rotated(rows, angles, scores, threshold):
+    """Gives kept indices."""
+    import cv2
+    wide = rows.astype(np.float64)
+    boxes = [((float(x1 + x2) / 2, float(y1 + y2) / 2), (float(x2 - x1), float(y2 - y1)),
+              float(np.degrees(angle))) for (x1, y1, x2, y2), angle in zip(wide, angles)]
+    ranks = scores.tolist()
+
+    def call():
+        return cv2.dnn.NMSBoxesRotated(boxes, ranks, 0.0, threshold)
+    return call, lambda: np.ravel(call()).tolist()
+
+
+def polygon(row, angle):
+    (x1, y1, x2, y2), cos, sin = row.astype(np.float64), np.cos(angle), np.sin(angle)
+    w, h = (x2 - x1) / 2, (y2 - y1) / 2
+    return [((x1 + x2) / 2 + cos * x - sin * y, (y1 + y2) / 2 + sin * x + cos * y)
+            for x, y in ((-w, -h), (w, -h), (w, h), (-w, h))]
+
+
+def clipped_area(polygon, window):
+    """Returns the area of a convex polygon within another one (Sutherland and Hodgman)."""
+    for (ax, ay), (bx, by) in zip(window, window[1:] + window[:1]):
+        side = [(bx - ax) * (y - ay) - (by - ay) * (x - ax) for x, y in polygon]
+        before, polygon = polygon, []
+        for i, (x, y) in enumerate(before):
+            if (side[i - 1] >= 0) != (side[i] >= 0):
+                t = side[i - 1] / (side[i - 1] - side[i])
+                polygon.append((before[i - 1][0] + t * (x - before[i - 1][0]),
+                                before[i - 1][1] + t * (y - before[i - 1][1])))
+            if side[i] >= 0:
+                polygon.append((x, y))
+    return sum(polygon[i - 1][0] * y - polygon[i - 1][1] * x
+               for i, (x, y) in enumerate(polygon)) / 2
+
+
+def clipping(rows, angles, scores, threshold, contained_is_one=False):
+    """NMS of rotated boxes by clipping polygons in double. Gives kept indices, and the least
+    distance of an overlap from the threshold. `contained_is_one`: as OpenCV, which counts the
+    overlap of a box with one that lies within it as 1."""
+    polygons = [polygon(*box) for box in zip(rows, angles)]
+    areas = np.prod(rows[:, 2:].astype(np.float64) - rows[:, :2], axis=1)
+    kept, nearest = [], 1.0
+    for i in np.argsort(-scores, kind="stable"):
+        for k in kept:
+            shared = clipped_area(polygons[i], polygons[k])
+            overlap = shared / (areas[i] + areas[k] - shared)
+            if contained_is_one and shared >= min(areas[i], areas[k]) * (1 - 1e-6):
+                overlap = 1.0
+            nearest = min(nearest, abs(overlap - threshold))
+            if overlap > threshold:
+                break
+        else:
+            kept.append(int(i))
+    return kept, nearest
+
+
 # ------------------------------------------------------------------- OpenCV
 
 def opencv_soft(rows, scores, threshold, gaussian, sigma=0.5, least=0.001):

@@ -12,10 +12,11 @@ Each difference must have a cause, or the exit status is 1:
                double, or round otherwise
   rechecked    SAHI compares each member with the box merged so far, and drops it if they do not
                match; here the box of a cluster covers all its members, as in supervision
+  contained    OpenCV counts the overlap of a rotated box with one that lies within it as 1
 
 Where the definitions differ on purpose, the comparison is of what they have in common:
 
-  order        of equal scores they take the last index, or the least corners; here the lower index
+  order        of equal scores SAHI takes the least corners, supervision any; here the lower index
                is first. The random scores differ from each other, also when weighted.
   equality     SAHI and supervision merge, and mmcv lowers, at overlap == threshold: `inclusive`
   box ranges   ensemble-boxes clips corners to 0..1 and leaves boxes without area out
@@ -249,12 +250,57 @@ def agree_metrics(library, report, seed):
                 set(theirs), threshold)
 
 
+def rotated_boxes(seed, n):
+    rows, scores, rng = random_boxes(seed, n, 300 * (n / 200) ** .5)
+    return rows, scores, rng.uniform(-1.5, 1.5, n).astype(np.float32)
+
+
+def agree_rotated(library, report, seed):
+    rows, scores, angles = rotated_boxes(seed, 200)
+    wanted, nearest = rivals.clipping(rows, angles, scores, 0.5)
+    if nearest < 1e-4:
+        return report.add("hard rotated: exact clipping", "left out, an overlap near the threshold")
+    kept = library.call(rows, scores, "hard", angles=angles).answer()[0]
+    report.add("hard rotated: exact clipping", "" if set(kept) == set(wanted) else "unexplained")
+    theirs = set(rivals.opencv_rotated(rows, angles, scores, 0.5)[1]())
+    contained = set(rivals.clipping(rows, angles, scores, 0.5, True)[0])
+    report.add("hard rotated: OpenCV, compared with exact clipping",
+               "" if theirs == set(wanted) else
+               "contained" if theirs == contained else "unexplained")
+    return None
+
+
+def ties(library, report):
+    """Counts which of two equal boxes with equal scores is kept, in sets of 500 pairs, and what of
+    a heap of equal scores."""
+    rng = np.random.default_rng(1)
+    for _ in range(ROUNDS):
+        pair = rng.permutation(1000) % 500
+        rows = np.float32([0, 0, 10, 10]) + np.float32(30) * pair[:, None]
+        scores = np.float32(0.25) * (1 + pair % 4)
+        calls = {"nmscore": library.call(rows, scores, "hard").answer()[0],
+                 "supervision": rivals.supervision_nms(rows, scores, 0.5, "iou")[1]()}
+        for name, kept in calls.items():
+            for i in kept:
+                first = int(np.flatnonzero(pair == pair[i])[0]) == i
+                report.add(f"ties: {name} keeps of two equal boxes the",
+                           "first" if first else "last")
+        rows = np.float32([0, 0, 20, 20]) + rng.permutation(20)[:, None].astype(np.float32) / 4
+        ones = np.ones(20, np.float32)
+        kept = rivals.sahi(rows, ones, 0.1, "nms", "iou")[1]()
+        report.add("ties: SAHI keeps of a heap the box with the", "least corners"
+                   if list(kept) == [int(np.argmin(rows[:, 0]))] else "other corners")
+
+
 def agree(library):
     report = Report()
     for seed in range(ROUNDS):
         for check in (agree_merges, agree_weighted, agree_average, agree_soft, agree_matrix,
                       agree_metrics):
             check(library, report, seed)
+    for seed in range(52):  # about 40 of which have no overlap near the threshold
+        agree_rotated(library, report, seed)
+    ties(library, report)
     print(f"Agreement, {ROUNDS} sets of 300 boxes:")
     report.print()
     return report.failed
@@ -290,6 +336,10 @@ def speed_rows(library, rows, scores):
     yield "matrix-linear", "numpy", ours("matrix-linear"), rivals.matrix(rows, scores, False)[0]
     yield "average", "numpy (MediaPipe)", ours("average"), \
         rivals.mediapipe_average(rows, scores, 0.5)[0]
+    turned, ranks, angles = rotated_boxes(0, 1000)
+    yield "hard, rotated", "OpenCV", \
+        library.call(turned, ranks, "hard", angles=angles), \
+        rivals.opencv_rotated(turned, angles, ranks, 0.5)[0]
     for metric in ("iou", "ios"):
         for method, function in (("hard", "nms"), ("greedy-merge", "greedy_nmm"),
                                  ("merge", "nmm")):

@@ -10,7 +10,9 @@ moved corners are rounded.
 
 To add a system: a class here and a package in requirements.txt.
 """
+import ctypes
 import importlib.metadata
+import os
 
 import numpy as np
 
@@ -27,6 +29,7 @@ def with_offset(rows, classes, dtype):
 class Peer:
     packages = ()  # distributions whose versions are reported
     offset = False
+    exact = True  # keeps the boxes that NMS keeps
 
     def versions(self):
         return {p: importlib.metadata.version(p) for p in self.packages}
@@ -151,6 +154,46 @@ class Lsnms(Peer):
         return lambda: lsnms.nms(rows, scores, iou_threshold=iou, class_ids=ids)[:end]
 
 
+class BoeNms(Peer):
+    """Of a checkout of NMS-Bench, which run.sh compiles (nmsbench.cc). Takes boxes whose centres
+    lie in the box, which is exact for thresholds from 0.5 on."""
+    method = b"b"
+
+    def __init__(self):
+        path = os.environ.get("NMS_BENCH_LIBRARY")
+        if not path:
+            raise ImportError("NMS_BENCH_CHECKOUT names no checkout of NMS-Bench")
+        self.library = ctypes.CDLL(path)
+        self.library.nmsbench_load.restype = ctypes.c_void_p
+        self.library.nmsbench_run.restype = ctypes.c_size_t
+
+    def versions(self):
+        return {"NMS-Bench": os.environ.get("NMS_BENCH_COMMIT", "unknown")}
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        if cap or classes is not None or iou < 0.5:
+            raise NotImplementedError("no caps, classes or thresholds below 0.5")
+        load, run = self.library.nmsbench_load, self.library.nmsbench_run
+        boxes = ctypes.c_void_p(load(rows.ctypes.data_as(ctypes.c_void_p),
+                                     scores.ctypes.data_as(ctypes.c_void_p),
+                                     ctypes.c_size_t(len(scores))))
+        kept = np.empty(len(scores), np.uint32)
+        arguments = (boxes, ctypes.c_char(self.method), ctypes.c_double(iou),
+                     kept.ctypes.data_as(ctypes.c_void_p))
+        return lambda: kept[:run(*arguments)]
+
+    def indices(self, result):
+        return result.astype(np.int32)
+
+
+class QsiNms(BoeNms):
+    method, exact = b"q", False
+
+
+class EqsiNms(BoeNms):
+    method, exact = b"e", False
+
+
 class Numpy(Peer):
     """The loop that the article compares with: sort, take the best, discard what it
     overlaps, repeat."""
@@ -254,6 +297,9 @@ SYSTEMS = {
     "powerboxes": Powerboxes,
     "powerboxes rtree": PowerboxesTree,
     "lsnms": Lsnms,
+    "BOE-NMS": BoeNms,
+    "QSI-NMS": QsiNms,
+    "eQSI-NMS": EqsiNms,
     "numpy loop": Numpy,
     "JAX while loop": Jax,
 }

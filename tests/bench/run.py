@@ -231,6 +231,8 @@ def compare_kept(row, workload, turns, systems):
         report = agree.compare(workload, base, kept, s.offset)
         if s.ours and not (len(kept) == len(base) and (kept == base).all()):
             report["causes"] = {"unexplained": 1}
+        if not s.exact:
+            report["causes"] = {"approximate": report["only_ours"] + report["only_theirs"]}
         row["systems"][s.name]["agreement"] = report
 
 

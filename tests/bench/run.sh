@@ -43,6 +43,17 @@ if [ -z "${NMS_XLA_PLUGIN:-}" ]; then
   export NMS_XLA_PLUGIN
 fi
 
+# BOE-NMS, QSI-NMS and eQSI-NMS, of a checkout of NMS-Bench, with the flags of its Makefile.
+if [ -n "${NMS_BENCH_CHECKOUT:-}" ]; then
+  export NMS_BENCH_LIBRARY=$place/nmsbench.so
+  NMS_BENCH_COMMIT=$(git -C "$NMS_BENCH_CHECKOUT" rev-parse --short HEAD 2>/dev/null || echo unknown)
+  export NMS_BENCH_COMMIT
+  "${CXX:-c++}" -std=c++17 -ffast-math -funroll-loops -O3 -fPIC -shared -o "$NMS_BENCH_LIBRARY" \
+    -I "$NMS_BENCH_CHECKOUT/src" "$here/nmsbench.cc"
+else
+  say "BOE-NMS, QSI-NMS and eQSI-NMS are left out: NMS_BENCH_CHECKOUT names no checkout of NMS-Bench"
+fi
+
 say "building (log: $place/build.log)"
 {
   [ -f "$build/build.ninja" ] || meson setup --buildtype=release "$build" "$root"

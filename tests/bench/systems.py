@@ -34,9 +34,10 @@ class System:
     """A system and, while it is needed, its process. `adapts`: it chooses its algorithm by
     N, so that times for small workloads do not predict those for large ones."""
 
-    def __init__(self, name, command, log, ours=False, adapts=False, offset=False):
+    def __init__(self, name, command, log, ours=False, adapts=False, offset=False,
+                 exact=True):
         self.name, self.command, self.log, self.process = name, command, log, None
-        self.ours, self.adapts, self.offset = ours, adapts, offset
+        self.ours, self.adapts, self.offset, self.exact = ours, adapts, offset, exact
 
     def ask(self, *words, limit=LOAD_LIMIT):
         """Returns the answer to a line. Raises TooSlow (and ends the process), Failed, Skipped."""
@@ -106,7 +107,7 @@ def available(core, engines, log):
     for name, peer in peers.SYSTEMS.items():
         ours = peer is peers.Ours
         system = System(name, [sys.executable, str(HERE / "worker.py"), name], log, ours=ours,
-                        adapts=ours, offset=peer.offset)
+                        adapts=ours, offset=peer.offset, exact=peer.exact)
         try:
             peer().versions()
             found.append(system)
