@@ -1,39 +1,147 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench-hostile: times the inputs of hostile.c and natural boxes of the same number. Prints both
- * times, their ratio and the goal of each input, and the worst ratio.
+ * bench-hostile: times each method and metric on the kinds of boxes of benchboxes.c, beside natural
+ * boxes of the same number, columns and thresholds. Prints for each method, metric and number of
+ * boxes the time of natural boxes, and the worst kinds with their ratio to it.
  *
- *     bench-hostile [--only NAME] [--most BOXES] [--limit SECONDS]
+ *     bench-hostile [--boxes N,...] [--method NAME] [--kind NAME] [--most RATIO] [--all]
+ *     bench-hostile --regret FRAMES [--seed S]
  *
- * --only runs the inputs whose names contain NAME, --most those of up to BOXES boxes. An input
- * that takes longer than --limit seconds (default 20) is ended. Times are medians of up to 21
- * calls, in processor time, because other programs disturb it less. The first call is not counted
- * if it takes less than 0.1 s. Returns 1 if a goal is missed.
+ * --boxes: default 1000,10000. --method and --kind select those whose names contain NAME; a method
+ * is called "hard iou", for example, and "neighbors" counts the neighbors. A call that takes
+ * --most times as long as natural boxes (default 100), and half a second, is ended; its line has
+ * ">". --all prints every kind. Times are the least of some calls, in processor time, because
+ * other programs only add to it.
+ *
+ * --regret times engine auto and each other engine on random frames, and prints by how much auto
+ * takes longer than the best engine.
  */
-#include "hostile.h"
+#include "benchboxes.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define CALLS 21
-#define TURN 0.5 /* seconds after which no call begins */
+#define ENOUGH 0.03 /* seconds after which no call begins */
+#define WORST 3     /* kinds that a line names */
 
 typedef struct {
-  double natural, compared, hostile; /* seconds; `compared` only for goals that are ratios */
-  char engine[80];
-} Figures;
+  const char *method, *kind;
+  double most;
+  int all;
+} Selection;
 
-static double
-now (void)
+typedef struct {
+  double natural, hostile; /* seconds; 0 if the call was ended */
+} Times;
+
+typedef struct {
+  const char *kind;
+  double ratio;
+  int ended;
+} Ratio;
+
+/* Measures a kind in a child process, which a signal ends. `method` is -1 for neighbors. */
+static Times
+measure (void (*fill) (Frame *), size_t count, int method, int metric, double most)
 {
-  struct timespec t;
-  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
+  Times times = { 0, 0 };
+  int ends[2];
+
+  if (pipe (ends) != 0 || fflush (stdout) != 0)
+    exit (2);
+  const pid_t child = fork ();
+  if (child < 0)
+    exit (2);
+  if (child == 0) {
+    nms_context *ctx = nms_context_new ();
+    uint32_t *neighbors = method < 0 ? malloc (count * sizeof *neighbors) : NULL;
+    Frame f;
+    frame_init (&f, count);
+    for (int natural = 1; natural >= 0; natural--) {
+      frame_fill (&f, count, fill);
+      if (natural)
+        frame_make_natural (&f);
+      f.options.method = method < 0 ? NMS_METHOD_HARD : (uint32_t) method;
+      f.options.metric = (uint32_t) metric;
+      *(natural ? &times.natural : &times.hostile) = frame_time (ctx, &f, neighbors, ENOUGH);
+      if (write (ends[1], &times, sizeof times) != sizeof times)
+        _exit (2);
+      const double limit = fmax (.5, most * times.natural);
+      setitimer (ITIMER_PROF,
+          &(struct itimerval) {
+              .it_value = { (time_t) limit, (suseconds_t) (fmod (limit, 1) * 1e6) } },
+          NULL);
+    }
+    _exit (0);
+  }
+  close (ends[1]);
+  while (read (ends[0], &times, sizeof times) == sizeof times)
+    ;
+  close (ends[0]);
+  waitpid (child, NULL, 0);
+  return times;
+}
+
+static int
+descending (const void *a, const void *b)
+{
+  const double x = ((const Ratio *) a)->ratio, y = ((const Ratio *) b)->ratio;
+  return (x < y) - (x > y);
+}
+
+static void
+print_ratio (const Ratio *r)
+{
+  printf ("  %s%.1f %s", r->ended ? ">" : "", r->ratio, r->kind);
+}
+
+/* Prints the line of a method: natural boxes, and the worst kinds. */
+static void
+print_method (const Selection *select, size_t count, int method, int metric)
+{
+  char name[64];
+  Ratio ratios[64];
+  size_t n = 0;
+  double natural = 0;
+
+  snprintf (name, sizeof name, "%s %s", method < 0 ? "neighbors" : nms_method_name (method),
+      nms_metric_name (metric));
+  if (!strstr (name, select->method))
+    return;
+  for (const FrameKind *kind = frame_kinds; kind->name; kind++) {
+    if (kind != frame_kinds && !strstr (kind->name, select->kind))
+      continue;
+    const Times t = measure (kind->fill, count, method, metric, select->most);
+    if (kind == frame_kinds)
+      natural = t.natural;
+    else
+      ratios[n++] = (Ratio) { kind->name,
+        t.hostile > 0 ? t.hostile / t.natural : fmax (select->most, .5 / t.natural),
+        t.hostile <= 0 };
+  }
+  qsort (ratios, n, sizeof *ratios, descending);
+  printf ("%8zu  %-20s %10.3f ms", count, name, natural * 1e3);
+  for (size_t i = 0; i < n && (select->all || i < WORST); i++)
+    print_ratio (&ratios[i]);
+  printf ("\n");
+  fflush (stdout);
+}
+
+static void
+print_worst (const Selection *select, const char *counts)
+{
+  for (char *end; *counts; counts = *end ? end + 1 : end) {
+    const size_t count = strtoull (counts, &end, 10);
+    for (int method = -1; method < 0 || nms_method_name (method); method++)
+      for (int metric = 0; nms_metric_name (metric); metric++)
+        if (method < 0 ? metric == 0 : !nms_method_reason (method, metric))
+          print_method (select, count, method, metric);
+  }
 }
 
 static int
@@ -43,149 +151,33 @@ ascending (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+/* Prints the quotients of the times of auto and the best engine, on random frames. */
 static void
-check (nms_context *ctx, int error)
+print_regret (size_t frames, uint64_t seed)
 {
-  if (!error)
-    return;
-  fprintf (stderr, "bench-hostile: %s\n", nms_context_error (ctx));
-  _exit (2);
-}
+  nms_context *ctx = nms_context_new ();
+  double *quotients = malloc (frames * sizeof *quotients), logs = 0;
+  Frame f;
 
-/* Makes the call for the boxes first .. first+count-1 of the frame. */
-static void
-call_part (nms_context *ctx, const Frame *f, HostileCall call, size_t first, size_t count)
-{
-  nms_boxes boxes = { .size = sizeof boxes, .count = count };
-  nms_result result = { .size = sizeof result };
-
-  nms_boxes_set_rows (&boxes, f->rows + 4 * first);
-  boxes.score.data = f->scores + first;
-  boxes.angle.data = f->with_angles ? f->angles + first : NULL;
-  boxes.class_id.data = f->with_classes ? f->class_ids + first : NULL;
-  if (call == NEIGHBORS) {
-    static uint32_t *neighbors;
-    neighbors = neighbors ? neighbors : malloc (count * sizeof *neighbors);
-    check (ctx, neighbors ? nms_count_neighbors (ctx, &boxes, &f->options, neighbors) : -1);
-  } else
-    check (ctx, nms_run (ctx, &boxes, &f->options, &result));
-}
-
-/* Divides the frame into parts of `part` boxes, and returns the median time of one call for each
- * part. */
-static double
-time_parts (nms_context *ctx, const Frame *f, HostileCall call, size_t part)
-{
-  double times[CALLS];
-  const double end = now () + TURN;
-  int calls = 0;
-
-  for (int i = 0; i < CALLS && (calls == 0 || now () < end); i++) {
-    const double start = now ();
-    for (size_t first = 0; first < f->count; first += part)
-      call_part (ctx, f, call, first, part);
-    times[calls] = now () - start;
-    calls += i > 0 || times[0] > 0.1;
+  frame_init (&f, 20000);
+  frame_seed (seed);
+  for (size_t i = 0; i < frames; i++) {
+    double best = INFINITY;
+    frame_draw (&f, 300, 20000);
+    for (f.options.engine = NMS_ENGINE_SEQUENTIAL; f.options.engine <= NMS_ENGINE_SPATIAL;
+         f.options.engine++)
+      best = fmin (best, frame_time (ctx, &f, NULL, .004));
+    f.options.engine = NMS_ENGINE_AUTO;
+    quotients[i] = frame_time (ctx, &f, NULL, .004) / best;
+    logs += log (quotients[i]);
   }
-  qsort (times, (size_t) calls, sizeof *times, ascending);
-  return times[calls / 2];
-}
-
-static double
-time_frame (nms_context *ctx, const Frame *f, HostileCall call)
-{
-  return time_parts (ctx, f, call, f->count);
-}
-
-/* Returns the time with which the time of the frame is compared. Replaces the class ids for
- * OTHER_IDS. */
-static double
-time_compared (nms_context *ctx, Frame *f, HostileCall call)
-{
-  double least = 1e9;
-
-  switch (call) {
-    case BEST_ENGINE:
-      for (f->options.engine = NMS_ENGINE_SEQUENTIAL; f->options.engine <= NMS_ENGINE_SPATIAL;
-           f->options.engine++) {
-        const double time = time_frame (ctx, f, RUN);
-        least = time < least ? time : least;
-      }
-      f->options.engine = NMS_ENGINE_AUTO;
-      return least;
-    case OTHER_IDS:
-      frame_change_ids (f);
-      return time_frame (ctx, f, RUN);
-    case SINGLE_IMAGES: {
-      const int with_classes = f->with_classes;
-      f->with_classes = 0;
-      const double time = time_parts (ctx, f, RUN, IMAGE_BOXES);
-      f->with_classes = with_classes;
-      return time;
-    }
-    default:
-      return 0;
-  }
-}
-
-/* Measures an input in a child process, which a signal ends after `limit` seconds. Figures that
- * were not measured by then are 0. */
-static Figures
-measure (const HostileInput *input, int limit)
-{
-  Figures figures = { 0 };
-  int pipe_ends[2];
-
-  if (pipe (pipe_ends) != 0 || fflush (stdout) != 0)
-    exit (2);
-  const pid_t child = fork ();
-  if (child < 0)
-    exit (2);
-  if (child == 0) {
-    nms_context *ctx = nms_context_new ();
-    Frame f;
-    frame_init (&f, input->count);
-    frame_fill (&f, input->count, input->natural);
-    figures.natural = time_frame (ctx, &f, input->call);
-    setitimer (ITIMER_PROF, &(struct itimerval) { .it_value = { limit, 0 } }, NULL);
-    frame_fill (&f, input->count, input->hostile);
-    figures.compared = time_compared (ctx, &f, input->call);
-    if (write (pipe_ends[1], &figures, sizeof figures) != sizeof figures)
-      _exit (2);
-    frame_fill (&f, input->count, input->hostile);
-    figures.hostile = time_frame (ctx, &f, input->call);
-    snprintf (figures.engine, sizeof figures.engine, "%s",
-        input->call == NEIGHBORS ? "" : nms_context_engine_in_use (ctx));
-    if (write (pipe_ends[1], &figures, sizeof figures) != sizeof figures)
-      _exit (2);
-    _exit (0);
-  }
-  close (pipe_ends[1]);
-  while (read (pipe_ends[0], &figures, sizeof figures) == sizeof figures)
-    ;
-  close (pipe_ends[0]);
-  waitpid (child, NULL, 0);
-  return figures;
-}
-
-/* Prints the line of an input. Returns whether it met its goal. */
-static int
-print_input (const HostileInput *input, const Figures *f)
-{
-  const int is_ratio = input->call >= BEST_ENGINE;
-  const double reached = is_ratio ? f->hostile / f->compared : f->hostile;
-  const int met = f->hostile > 0 && reached <= input->goal;
-
-  printf ("%-24s %8zu  %-18s %10.3f ", input->name, input->count, f->engine, f->natural * 1e3);
-  if (f->hostile > 0)
-    printf ("%10.3f %7.1f", f->hostile * 1e3, f->hostile / f->natural);
-  else
-    printf ("%10s %7s", "ended", "-");
-  if (is_ratio)
-    printf ("   %4.1f x %8.3f  %s\n", input->goal, f->compared * 1e3, met ? "met" : "MISSED");
-  else
-    printf ("  %15.3f  %s\n", input->goal * 1e3, met ? "met" : "MISSED");
-  return met;
+  qsort (quotients, frames, sizeof *quotients, ascending);
+  printf ("%zu frames: auto takes %.2f times as long as the best engine (geometric mean), 99 of "
+          "100 at most %.2f, all at most %.2f\n",
+      frames, exp (logs / (double) frames), quotients[frames * 99 / 100], quotients[frames - 1]);
+  nms_context_free (&ctx);
+  frame_clear (&f);
+  free (quotients);
 }
 
 static const char *
@@ -200,28 +192,15 @@ text_after (int argc, char **argv, const char *name, const char *otherwise)
 int
 main (int argc, char **argv)
 {
-  const char *only = text_after (argc, argv, "--only", "");
-  const size_t most = strtoull (text_after (argc, argv, "--most", "1000000000"), NULL, 10);
-  const int limit = atoi (text_after (argc, argv, "--limit", "20"));
-  const HostileInput *worst = NULL;
-  double worst_ratio = 0;
-  int missed = 0;
+  const size_t frames = strtoull (text_after (argc, argv, "--regret", "0"), NULL, 10);
+  const Selection select = { .method = text_after (argc, argv, "--method", ""),
+    .kind = text_after (argc, argv, "--kind", ""),
+    .most = atof (text_after (argc, argv, "--most", "100")),
+    .all = argc > 1 && strcmp (argv[argc - 1], "--all") == 0 };
 
-  printf ("%-24s %8s  %-18s %10s %10s %7s  %15s\n", "input", "boxes", "engine", "natural ms",
-      "hostile ms", "ratio", "goal ms");
-  for (const HostileInput *input = hostile_inputs; input->name; input++) {
-    if (!strstr (input->name, only) || input->count > most)
-      continue;
-    const Figures f = measure (input, limit);
-    missed += !print_input (input, &f);
-    const double ratio = (f.hostile > 0 ? f.hostile : limit) / f.natural;
-    if (ratio > worst_ratio) {
-      worst_ratio = ratio;
-      worst = input;
-    }
-  }
-  if (worst)
-    printf ("%d goals missed; worst ratio to natural boxes of the same number: %.1f (%s, %zu)\n",
-        missed, worst_ratio, worst->name, worst->count);
-  return missed > 0;
+  if (frames)
+    print_regret (frames, strtoull (text_after (argc, argv, "--seed", "1"), NULL, 10));
+  else
+    print_worst (&select, text_after (argc, argv, "--boxes", "1000,10000"));
+  return 0;
 }

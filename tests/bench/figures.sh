@@ -21,6 +21,7 @@ exactness docs/speed.md
 methods docs/speed.md
 versions docs/speed.md
 calls docs/methods.md docs/speed.md
+hostile docs/speed.md
 precision docs/methods.md
 end2end docs/detectors.md
 seeds docs/frameworks.md docs/seeds.md
@@ -61,6 +62,12 @@ exactness ()
 methods () { "$bench/methods.sh"; }
 versions () { "$bench/versions.sh" --quick --rounds 15; }
 calls () { "$build/tests/bench/bench-methods" 100 1000 10000 random:10000; }
+
+hostile ()
+{
+  "$build/tests/bench/bench-hostile" --boxes 1000,10000,100000 &&
+    "$build/tests/bench/bench-hostile" --regret 1000
+}
 
 precision () { "$environment/bin/python" "$bench/coco_ap.py" "$build/gst/command/nms-filter"; }
 end2end () { PYTHONPATH=$build/python python3 "$bench/end2end.py"; }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Other implementations of the methods: libraries, and formulas of projects whose code needs a
-framework or a network (SOLOv2, mmcv, TensorFlow, MediaPipe), written with numpy from their sources.
+framework or a network (SOLOv2, MediaPipe), written with numpy from their sources.
 
 Each function returns a call without arguments, which is what is timed, and a function that brings
 its result into the form that methods.py compares."""
@@ -200,58 +200,7 @@ def overlaps(a, b, metric="iou"):
     union = area_a[:, None] + area_b[None] - inter
     if metric == "ios":
         return inter / np.minimum(area_a[:, None], area_b[None])
-    iou = inter / union
-    hull = (np.maximum(a[:, None, 2:], b[None, :, 2:])
-            - np.minimum(a[:, None, :2], b[None, :, :2]))
-    if metric == "diou":  # Zheng et al.
-        centre = (a[:, None, :2] + a[:, None, 2:]) / 2 - (b[None, :, :2] + b[None, :, 2:]) / 2
-        return iou - (centre ** 2).sum(2) / (hull ** 2).sum(2)
-    if metric == "giou":  # Rezatofighi et al.
-        return iou - (np.prod(hull, axis=2) - union) / np.prod(hull, axis=2)
-    return iou
-
-
-def greedy(rows, scores, threshold, metric):
-    """Hard NMS by any metric: Gives the kept indices."""
-    order = np.argsort(-scores, kind="stable")
-
-    def call():
-        left, kept = order, []
-        while len(left):
-            kept.append(int(left[0]))
-            values = overlaps(rows[left[:1]], rows[left[1:]], metric)[0]
-            left = left[1:][values <= threshold]
-        return kept
-    return call, lambda: {i: None for i in call()}
-
-
-def soft(rows, scores, weight, least=0.001):
-    """Soft NMS. Gives kept indices and new scores. `weight` gives the factors of metrics."""
-    def call():
-        new, left, kept = scores.astype(np.float64), list(range(len(rows))), []
-        while left:
-            best = max(left, key=lambda i: (new[i], -i))
-            left.remove(best)
-            if new[best] < least:
-                break
-            kept.append(best)
-            others = np.array(left, int)
-            new[others] *= weight(overlaps(rows[[best]], rows[others])[0])
-        return np.array(kept), new[kept]
-    return call, call
-
-
-def mmcv_linear(threshold):
-    """mmcv lowers at equality, too."""
-    return lambda v: np.where(v >= threshold, 1 - v, 1)
-
-
-def mmcv_gaussian(sigma):
-    return lambda v: np.exp(-v * v / sigma)
-
-
-def tensorflow_gaussian(sigma):
-    return lambda v: np.exp(-0.5 / sigma * v * v)
+    return inter / union
 
 
 def matrix(rows, scores, gaussian, sigma=2.0):

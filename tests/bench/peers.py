@@ -194,85 +194,6 @@ class EqsiNms(BoeNms):
     method, exact = b"e", False
 
 
-class Numpy(Peer):
-    """The loop that the article compares with: sort, take the best, discard what it
-    overlaps, repeat."""
-    packages = ("numpy",)
-    offset = True
-
-    def prepare(self, rows, scores, classes, iou, cap):
-        boxes = with_offset(rows, classes, np.float32)
-        most = cap or len(scores)
-        return lambda: self.loop(boxes, scores, np.float32(iou), most)
-
-    @staticmethod
-    def loop(boxes, scores, iou, most):
-        left, top, right, bottom = boxes.T
-        area = (right - left) * (bottom - top)
-        order = np.argsort(-scores, kind="stable")
-        kept = []
-        while order.size and len(kept) < most:
-            best, rest = order[0], order[1:]
-            kept.append(best)
-            wide = np.minimum(right[best], right[rest]) - np.maximum(left[best], left[rest])
-            high = np.minimum(bottom[best], bottom[rest]) - np.maximum(top[best], top[rest])
-            inter = np.maximum(wide, 0) * np.maximum(high, 0)
-            union = area[best] + area[rest] - inter
-            order = rest[inter / np.maximum(union, np.float32(1e-5)) <= iou]
-        return kept
-
-
-class Jax(Peer):
-    """The article's formulation for XLA: an N x N mask, then a while loop that takes
-    the best remaining score and clears its row. Memory grows with N squared."""
-    packages = ("jax", "jaxlib")
-    offset = True
-    largest = 8400
-
-    def __init__(self):
-        self.compiled = {}  # by threshold and limit; one program for all frames
-
-    def prepare(self, rows, scores, classes, iou, cap):
-        if len(scores) > self.largest:
-            raise NotImplementedError(f"the N x N mask is built up to N = {self.largest}")
-        import jax
-        jax.config.update("jax_platforms", "cpu")
-        most = cap or len(scores)
-        call = self.compiled.setdefault((iou, most),
-                                        jax.jit(lambda b, s: self.nms(b, s, iou, most)))
-        boxes = jax.device_put(with_offset(rows, classes, np.float32))
-        ranks = jax.device_put(scores)
-        return lambda: call(boxes, ranks).block_until_ready()
-
-    @staticmethod
-    def nms(boxes, scores, iou, most):
-        import jax.numpy as jnp
-        from jax import lax
-        low, high = boxes[:, :2], boxes[:, 2:]
-        area = jnp.prod(high - low, axis=1)
-        shared = jnp.clip(jnp.minimum(high[:, None], high) - jnp.maximum(low[:, None], low), 0)
-        inter = jnp.prod(shared, axis=2)
-        union = jnp.maximum(area[:, None] + area - inter, 1e-5)
-        overlaps = (inter / union > iou) | jnp.eye(len(scores), dtype=bool)
-        positive = scores - jnp.min(scores) + 1e-5
-
-        def go_on(state):
-            taken, remaining, _ = state
-            return (taken < most) & (jnp.max(remaining) > 0)
-
-        def take(state):
-            taken, remaining, kept = state
-            best = jnp.argmax(remaining)
-            return taken + 1, jnp.where(overlaps[best], 0, remaining), kept.at[taken].set(best)
-
-        start = (0, positive, jnp.full(most, -1, jnp.int32))
-        return lax.while_loop(go_on, take, start)[2]
-
-    def indices(self, result):
-        kept = np.asarray(result)
-        return kept[kept >= 0]
-
-
 # ---------------------------------------------------------------------- ours
 
 class Ours(Peer):
@@ -300,6 +221,4 @@ SYSTEMS = {
     "BOE-NMS": BoeNms,
     "QSI-NMS": QsiNms,
     "eQSI-NMS": EqsiNms,
-    "numpy loop": Numpy,
-    "JAX while loop": Jax,
 }

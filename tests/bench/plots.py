@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Plots of results.json, PNG and SVG:  python3 plots.py results.json FOLDER"""
+"""The plot of results.json:  python3 plots.py results.json FOLDER"""
 import json
 import pathlib
 import sys
@@ -9,30 +9,25 @@ import report
 OURS_COLOUR, INK, GRID = "#0b6e4f", "#222222", "#d9d9d9"
 COLOURS = {"torchvision": "#d1495b", "onnxruntime": "#3066be", "OpenCV": "#edae49",
            "powerboxes": "#8d6a9f", "powerboxes rtree": "#5f0f40", "lsnms": "#00798c",
-           "numpy loop": "#888888", "JAX while loop": "#bbbbbb"}
+           "BOE-NMS": "#444444"}
 FAMILIES = {"detector": "detector-like boxes", "sparse": "sparse boxes"}
 
 
 def draw(results, folder):
-    """Draws the results and returns the paths."""
+    """Draws the results and returns the paths of the pictures."""
     import matplotlib
     matplotlib.use("Agg")
     matplotlib.rcParams.update({
         "font.size": 10, "axes.edgecolor": INK, "axes.spines.top": False,
-        "axes.spines.right": False, "svg.fonttype": "none", "svg.hashsalt": "gst-nms"})
+        "axes.spines.right": False})
     import matplotlib.pyplot as plt
-    paths = []
-    for name, make in (("time", time_against_n), ("ratios", ratio_bars)):
-        figure = make(results, plt)
-        if figure is None:
-            continue
-        for suffix in (".png", ".svg"):
-            path = pathlib.Path(folder) / (name + suffix)
-            figure.savefig(path, dpi=150, bbox_inches="tight", metadata=(
-                {"Date": None} if suffix == ".svg" else None))
-            paths.append(path)
-        plt.close(figure)
-    return paths
+    figure = time_against_n(results, plt)
+    if figure is None:
+        return []
+    path = pathlib.Path(folder) / "time.png"
+    figure.savefig(path, dpi=150, bbox_inches="tight")
+    plt.close(figure)
+    return [path]
 
 
 def caption(results):
@@ -88,41 +83,6 @@ def line(axis, name, x, y):
     axis.plot(x, y, marker="o", markersize=5 if ours else 3.5, linewidth=2.6 if ours else 1.3,
               color=OURS_COLOUR if ours else COLOURS.get(name, "#666666"), label=name,
               zorder=5 if ours else 3)
-
-
-def ratio_bars(results, plt):
-    """Draws, for each workload, the time of each system divided by that of gst-nms."""
-    rows = [r for r in results["rows"] if report.median(r, report.OURS)]
-    names = [n for n in report.peers(results) if any(report.ratio(r, n) for r in rows)]
-    if not rows or not names:
-        return None
-    columns = 3 if len(rows) > 4 else 2 if len(rows) > 1 else 1
-    lines = -(-len(rows) // columns)
-    figure, axes = plt.subplots(lines, columns, squeeze=False, sharex=True,
-                                figsize=(4.2 * columns, (.6 + .24 * len(names)) * lines + .6))
-    for axis, row in zip(axes.flat, rows):
-        bars(axis, row, names)
-    for axis in list(axes.flat)[len(rows):]:
-        axis.set_visible(False)
-    figure.suptitle("times as long as gst-nms (line: equal)")
-    figure.tight_layout()
-    figure.text(.5, -.02, caption(results), ha="center", fontsize=8, color=INK)
-    return figure
-
-
-def bars(axis, row, names):
-    for i, name in enumerate(names):
-        value = report.ratio(row, name)
-        if value:
-            axis.barh(i, value, left=0, color=COLOURS.get(name, "#666666"), height=.72)
-        text = report.ratio_text(value) if value else "not run"
-        axis.text(max(value or 0, 1) * 1.12, i, text, va="center", fontsize=7, color=INK)
-    axis.set_xscale("log")
-    axis.set_xlim(.5, 30_000)
-    axis.set_yticks(range(len(names)), names, fontsize=7)
-    axis.invert_yaxis()
-    axis.axvline(1, color=OURS_COLOUR, linewidth=1.5)
-    axis.set_title(f"{row['name']}: {row['text']}, N = {row['n']:,}", fontsize=8)
 
 
 if __name__ == "__main__":

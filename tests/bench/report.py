@@ -11,18 +11,6 @@ import cycles
 OURS = "gst-nms"
 PYTHON = "gst-nms (Python)"
 APPROXIMATE = {"QSI-NMS", "eQSI-NMS"}
-BY = "gst-nms (suppressed_by)"
-XLA, JAX = "gst-nms (xla)", "JAX while loop"
-XLA_GOALS = {"a": (0.6, 0.4), "d2": (0.2, 0.2)}  # parts of JAX's time (must, aim)
-
-# What this project sets out to reach: times as fast as the best other system and as
-# torchvision (must, aim).
-GOALS = {"a": ((4, 6), (8, 12)), "b": ((35, 50), (85, 120)), "b2": ((7, 10), (50, 70)),
-         "c": ((2, 3), (18, 25)), "d1": ((7, 10), (70, 100)), "d2": ((11, 16), None),
-         "e": ((8, 12), (175, 250)), "g": ((8, 12), (38, 55)), "100k": ((10, 17), None),
-         "100k-sparse": ((28, 40), None), "1M": ((16, 25), None), "1M-packed": ((65, 100), None)}
-ARTICLE = {"a": (130, 200)}  # against the numpy loop and JAX
-GROWTH = 1.3  # most growth of the time per box from 100k to 1M boxes
 
 
 def time_text(us):
@@ -196,53 +184,24 @@ def per_box(results):
         if small in by_name and large in by_name:
             a, b = (median(by_name[n], OURS) * 1e3 / by_name[n]["n"] for n in (small, large))
             lines.append(f"- gst-nms, {small} to {large} at the same density: {a:.1f} to {b:.1f} "
-                         f"ns a box, {b / a:.2f} times (goal: at most {GROWTH})")
+                         f"ns a box, {b / a:.2f} times")
     return lines + [""] if lines else []
 
 
 def extras(results):
-    """Returns the quartiles, the time of suppressed_by, and each engine with --engines."""
+    """Returns the quartiles, the times of suppressed_by and engine xla, and the scratch memory."""
     others = [n for n in systems(results) if n.startswith(OURS) and n not in (OURS, PYTHON)]
-    engines = [n for n in others if n not in (BY, XLA)]
     rows = []
     for row in results["rows"]:
         s = row["systems"][OURS]
         cells = [row["name"]] + [time_text(s.get(k)) for k in ("median_us", "q1_us", "q3_us")]
         cells += [time_text(median(row, n)) for n in others]
-        if engines:
-            best = min((r for r in (ratio(row, n) for n in engines) if r), default=None)
-            cells.append(f"{1 / best:.2f}" if best else "-")
         cells.append(f"{row['scratch'] / row['n']:.0f}" if "scratch" in row else "-")
         rows.append(cells)
     head = ["", "gst-nms", "quartile", "quartile"] + others
-    head += ["auto / best engine"] if engines else []
     return ["## gst-nms by itself", ""] + table(head + ["scratch, bytes a box"], rows) + [
         "`suppressed_by`: every box's suppressor is asked for too. Scratch is what the context "
         "holds after the call, and keeps.", ""]
-
-
-def xla(results):
-    """Compares engine xla with JAX's while loop, both by XLA on the CPU."""
-    rows = []
-    for row in results["rows"]:
-        ours, theirs = ratio(row, XLA), ratio(row, JAX)
-        if not ours or not theirs:
-            continue
-        part, word = ours / theirs, "-"
-        if row["name"] in XLA_GOALS:
-            must, aim = XLA_GOALS[row["name"]]
-            word = "aim reached" if part <= aim else "must reached" if part <= must else "MISSED"
-            word = f"at most {must:g}, aim {aim:g}: {word}"
-        rows.append([row["name"], count_text(row["n"]), row["cap"] or "all",
-                     time_text(median(row, XLA)), time_text(median(row, JAX)), f"{part:.2f}",
-                     word])
-    if not rows:
-        return []
-    head = ["", "N", "K", XLA, JAX, "part of its time", "goal"]
-    return ["## XLA on the CPU", ""] + table(head, rows, 1) + [
-        "Engine xla, compiled by the plugin xla-cpu-pjrt, carries the boxes to the device and the "
-        "results back in each call; JAX, compiled by jaxlib, has its inputs there already. "
-        "JAX's loop needs an N x N mask, ours a row at a time.", ""]
 
 
 def compiled(results):
@@ -268,30 +227,6 @@ def memory(results):
             ""] + table(["", "bytes a box"], rows)
 
 
-def verdict(value, goal):
-    if value is None or goal is None:
-        return "-"
-    must, aim = goal
-    word = "aim reached" if value >= aim else "must reached" if value >= must else "MISSED"
-    return f"{ratio_text(value)} of {must}, {aim}: {word}"
-
-
-def goals(results):
-    rows = []
-    for row in results["rows"]:
-        if row["name"] not in GOALS or median(row, OURS) is None:
-            continue
-        best_goal, tv_goal = GOALS[row["name"]]
-        article = [r for r in (ratio(row, n) for n in ("numpy loop", "JAX while loop")) if r]
-        rows.append([row["name"], verdict(ratio(row, best_peer(row)), best_goal),
-                     verdict(ratio(row, "torchvision"), tv_goal),
-                     verdict(min(article, default=None), ARTICLE.get(row["name"]))])
-    if not rows:
-        return []
-    return ["## Goals", ""] + table(["", "x best (must, aim)", "x torchvision",
-                                     "x the article's numpy and JAX"], rows, 4)
-
-
 def elements(results):
     e = results.get("elements")
     if not e:
@@ -300,20 +235,6 @@ def elements(results):
             [f"{r[k]:.2f}" for k in ("median_us", "q1_us", "q3_us")] for r in e["rows"]]
     return ["## Elements", "", f"Microseconds a buffer, GStreamer {e['gstreamer']}.", ""] + table(
         ["", "median", "quartile", "quartile"], rows) + streams(results)
-
-
-def imageset(results):
-    s = results.get("imageset")
-    if not s:
-        return []
-    rows = [[name, f"{w['us_an_image']:.2f}", ratio_text(w["ratio"]), w["images_that_differ"]]
-            for name, w in s["ways"].items()]
-    return ["## A set of images, from Python", "",
-            f"{s['images']} images of {s['boxes']} boxes in up to {s['classes']} classes, IoU "
-            f"{s['iou']:g}. One thread in CPU time, two in wall-clock time; the x is the time as a "
-            "multiple of that of run_batch on one thread. Images differ where an overlap is within "
-            "rounding of the threshold.", ""] + table(
-        ["", "us an image", "x", "images that differ"], rows)
 
 
 def streams(results):
@@ -334,8 +255,8 @@ def markdown(results):
     parts = [["# Benchmark", ""], setting(results)]
     if results["rows"]:
         parts += [main_table(results), all_systems(results), agreement(results), growth(results),
-                  extras(results), xla(results), memory(results)]
-    parts += [imageset(results), compiled(results), elements(results), goals(results)]
+                  extras(results), memory(results)]
+    parts += [compiled(results), elements(results)]
     return "\n".join(line for part in parts for line in part).rstrip() + "\n"
 
 

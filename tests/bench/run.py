@@ -41,18 +41,12 @@ def arguments(argv=None):
     p.add_argument("--output", metavar="DIR", default="output-bench", help="default output-bench/")
     p.add_argument("--only", metavar="ROWS", default="*",
                    help="workloads, comma-separated, wildcards allowed: a,b2,1M*; "
-                   "`imageset`, `elements` and `compiled` too")
+                   "`elements` and `compiled` too")
     p.add_argument("--systems", metavar="NAMES", default="*", help="likewise for systems")
     p.add_argument("--quick", action="store_true", help="no large workloads, few calls")
     p.add_argument("--repeat", type=int, metavar="N", help="rounds (9; quick: 5)")
     p.add_argument("--seconds", type=float, metavar="S",
                    help="time for the calls of one system on one workload (3; quick: 0.3)")
-    p.add_argument("--boxes", metavar="FILE", action="append", default=[],
-                   help="measure these boxes instead: rows x1,y1,x2,y2,score[,class], "
-                   "text or .npy; may be given more than once")
-    p.add_argument("--iou", type=float, default=.5, help="IoU threshold for --boxes (0.5)")
-    p.add_argument("--max", type=int, default=0, help="outputs wanted for --boxes (0: all)")
-    p.add_argument("--engines", action="store_true", help="each of our engines too, not just auto")
     p.add_argument("--no-memory", action="store_true", help="leave memory out")
     p.add_argument("--cpu", type=int, metavar="N", help="the core to run on (the last one)")
     p.add_argument("--list", action="store_true", help="list the workloads")
@@ -258,22 +252,8 @@ def memory(systems, row, workload, folder):
 def chosen_workloads(options):
     """Returns functions that make workloads, so that only one is in memory at a time."""
     import workloads
-    if options.boxes:
-        own = [workloads.from_file(f, options.iou, options.max) for f in options.boxes]
-        return [lambda w=w: w for w in own]
     names = workloads.names(options.quick, [p.strip() for p in options.only.split(",")])
     return [lambda n=n: workloads.make(n) for n in names]
-
-
-def engine_names(library):
-    import ctypes
-    lib = ctypes.CDLL(str(library))
-    lib.nms_engine_name.restype = ctypes.c_char_p
-    names, i = [], 1
-    while (name := lib.nms_engine_name(i)) is not None:
-        names.append(name.decode())
-        i += 1
-    return names
 
 
 def main():
@@ -282,19 +262,14 @@ def main():
     if options.list:
         for name, row in workloads.TABLE.items():
             print(f"{name:12} {row[0]}, IoU {row[2]}" + (f", best {row[3]}" if row[3] else ""))
-        print("imageset     a whole set of images from Python")
         print("elements     what the elements cost a buffer")
         print("compiled     cycles on a TPU, by its compiler; engine xla on a stream")
         return 0
     build = pathlib.Path(options.build).resolve()
     output = pathlib.Path(options.output).resolve()
     data = build.parent / "data"
-    try:
-        makers = chosen_workloads(options)
-    except (OSError, ValueError) as e:
-        say(f"run.sh: {e}")
-        return 2
-    extras = "imageset", "elements", "compiled"
+    makers = chosen_workloads(options)
+    extras = "elements", "compiled"
     if not makers and not any(matches(n, options.only) for n in extras):
         say("no workload is called", options.only)
         return 2
@@ -304,10 +279,8 @@ def main():
     os.sched_setaffinity(0, {cpu})
 
     from systems import available
-    library = build / "nmscore/libnmscore.so"
     with open(output / "log.txt", "wb") as log:
-        systems, missing = available(build / "tests/bench/bench-core",
-                                     engine_names(library) if options.engines else [], log)
+        systems, missing = available(build / "tests/bench/bench-core", log)
         systems = [s for s in systems if s.name == "gst-nms" or matches(s.name, options.systems)]
         for name, why in missing.items():
             say(f"left out: {name}: {why}")
@@ -319,7 +292,6 @@ def main():
     results["missing"] = missing
     results["build"] = build_facts(build, results.pop("about"))
     save(results, output)  # so that a fault of a program below loses no measurement
-    results["imageset"] = imageset_program(options, processors[-2:])
     results["elements"] = elements_program(build, "bench-elements", options)
     results["streams"] = elements_program(build, "bench-streams", options, processors[:2])
     results |= compiled_programs(build, data, options)
@@ -358,25 +330,10 @@ def measure_all(makers, systems, options, data, cpu):
     return results
 
 
-def imageset_program(options, processors):
-    """Returns the output of imageset.py, or None if it was not asked for or failed."""
-    if options.boxes or not matches("imageset", options.only):
-        return None
-    say("imageset: a whole set of images")
-    command = [sys.executable, HERE / "imageset.py", "--json"]
-    done = subprocess.run(command + (["--images", "500"] if options.quick else []),
-                          stdout=subprocess.PIPE, check=False,
-                          preexec_fn=lambda: os.sched_setaffinity(0, processors))
-    if done.returncode != 0:
-        say(f"imageset.py ended with {done.returncode}")
-        return None
-    return json.loads(done.stdout)
-
-
 def elements_program(build, name, options, processors=None):
     """Returns the output of a program that times the elements, if it was built."""
     program = build / "tests/bench" / name
-    if options.boxes or not matches("elements", options.only) or not program.exists():
+    if not matches("elements", options.only) or not program.exists():
         return None
     say(name)
     command = [program, "--json"] + (["--quick"] if options.quick else [])
@@ -391,7 +348,7 @@ def elements_program(build, name, options, processors=None):
 
 
 def compiled_programs(build, data, options):
-    if options.boxes or options.quick or not matches("compiled", options.only):
+    if options.quick or not matches("compiled", options.only):
         return {}
     import compiled
     found = {}

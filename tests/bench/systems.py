@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # The systems' thread pools: one thread each, as the process has one core anyway.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
-              "NUMBA_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu",
+              "NUMBA_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1",
               "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 LOAD_LIMIT = 180.0  # seconds: imports, and conversion of a million boxes to lists
@@ -90,17 +90,13 @@ class System:
             self.process = None
 
 
-def available(core, engines, log):
+def available(core, log):
     """Returns gst-nms and every installed peer, in this order, and the missing ones."""
     import peers
     serve = [str(core), "--serve"]
     found = [System("gst-nms", serve, log, ours=True, adapts=True),
              System("gst-nms (suppressed_by)", serve + ["--suppressed-by"], log, ours=True,
                     adapts=True)]
-    for name in engines:  # that engine needs a plugin, and is measured wherever there is one
-        if name == "xla":
-            continue
-        found.append(System(f"gst-nms ({name})", serve + ["--engine", name], log, ours=True))
     if os.environ.get("NMS_XLA_PLUGIN"):
         found.append(System("gst-nms (xla)", serve + ["--engine", "xla"], log, ours=True))
     missing = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The workloads: arrays made from fixed seeds, or read from a file.
+"""The workloads: arrays made from fixed seeds.
 
 A workload is N boxes as float32 rows x1 y1 x2 y2, N float32 scores, for some an
 int32 class per box, and the two options that every system has: the IoU threshold
@@ -180,40 +180,3 @@ def floor(classes=False):
     rows, scores, _ = detector_boxes(1)
     return Workload("floor-classes" if classes else "floor", "one box", "floor", .5, 0, rows,
                     scores, np.zeros(1, np.int32) if classes else None)
-
-
-def from_file(path, iou, cap):
-    """Rows x1,y1,x2,y2,score[,class] of a .npy file, or of text with commas or
-    spaces between the numbers (a first line that is no numbers is skipped)."""
-    path = pathlib.Path(path)
-    if path.suffix == ".npy":
-        table = np.load(path, allow_pickle=False)
-    else:
-        table = _read_text(path)
-    if table.ndim != 2 or table.shape[1] not in (5, 6) or not len(table):
-        raise ValueError(f"{path.name}: needs rows of 5 or 6 numbers, x1,y1,x2,y2,score[,class]; "
-                         f"its shape is {table.shape}")
-    classes = table[:, 5].astype(np.int32) if table.shape[1] == 6 else None
-    if classes is not None and not np.array_equal(classes, table[:, 5]):
-        raise ValueError(f"{path.name}: the sixth column, the class, must be whole numbers")
-    return Workload(path.name, "your boxes", path.name, iou, cap,
-                    np.ascontiguousarray(table[:, :4], np.float32),
-                    np.ascontiguousarray(table[:, 4], np.float32), classes)
-
-
-def _read_text(path):
-    rows = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        words = line.replace(",", " ").split()
-        try:
-            row = [float(w) for w in words]
-        except ValueError:
-            if number > 1:
-                raise ValueError(f"{path.name}, line {number}: not numbers: {line[:60]}") from None
-            continue  # a heading
-        if row and rows and len(row) != len(rows[0]):
-            raise ValueError(f"{path.name}, line {number}: {len(row)} numbers, the first row "
-                             f"has {len(rows[0])}")
-        if row:
-            rows.append(row)
-    return np.array(rows)
