@@ -13,6 +13,7 @@ To add a system: a class here and a package in requirements.txt.
 import ctypes
 import importlib.metadata
 import os
+import time
 
 import numpy as np
 
@@ -30,13 +31,22 @@ class Peer:
     packages = ()  # distributions whose versions are reported
     offset = False
     exact = True  # keeps the boxes that NMS keeps
+    ours = False
+    adapts = False  # chooses its algorithm by N, so that times for small N predict nothing
 
     def versions(self):
         return {p: importlib.metadata.version(p) for p in self.packages}
 
+    def begin(self, iou, cap):
+        """Comes before the frames of another workload."""
+
     def prepare(self, rows, scores, classes, iou, cap):
         """Returns the timed call, a function without arguments."""
         raise NotImplementedError
+
+    def about(self):
+        """Returns what was used at the last call."""
+        return {}
 
     def indices(self, result):
         """Returns the kept indices of the call as an int32 array."""
@@ -196,8 +206,78 @@ class EqsiNms(BoeNms):
 
 # ---------------------------------------------------------------------- ours
 
+class Core(Peer):
+    """nms_run, timed in C by benchcore.c, whose path is in NMS_BENCH_CORE."""
+    ours = adapts = True
+    xla = suppressed_by = False
+
+    def __init__(self):
+        library = ctypes.CDLL(os.environ["NMS_BENCH_CORE"])
+        for name, result in (("new", ctypes.c_void_p), ("kept", ctypes.c_size_t),
+                             ("scratch", ctypes.c_size_t), ("error", ctypes.c_char_p),
+                             ("engine", ctypes.c_char_p), ("isa", ctypes.c_char_p),
+                             ("compiler", ctypes.c_char_p)):
+            getattr(library, "benchcore_" + name).restype = result
+        self.library, self.frames = library, []
+        self.bench = ctypes.c_void_p(library.benchcore_new(self.xla, self.suppressed_by))
+        if not self.bench:
+            raise ImportError("no engine xla in this build")
+
+    def versions(self):
+        version = self.library.benchcore_version()
+        return {"gst-nms": f"{version // 1000000}.{version // 1000 % 1000}.{version % 1000}"}
+
+    def begin(self, iou, cap):
+        self.library.benchcore_clear(self.bench, ctypes.c_float(iou), ctypes.c_uint64(cap))
+        self.frames = []
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        if self.xla and len(scores) > 65536:
+            raise NotImplementedError("engine xla takes at most 65536 boxes")
+        self.frames.append((rows, scores, classes))  # alive as long as the library has them
+        pointers = [None if a is None else a.ctypes.data_as(ctypes.c_void_p)
+                    for a in (rows, scores, classes)]
+        self.library.benchcore_add(self.bench, *pointers, ctypes.c_size_t(len(scores)))
+        if self.xla:
+            self.run(1, time.CLOCK_MONOTONIC)  # compiles the program
+        return self.kept
+
+    def run(self, count, clock):
+        """Returns the times of calls in nanoseconds, one for each."""
+        times = np.empty(count, np.uint64)
+        if self.library.benchcore_run(self.bench, ctypes.c_size_t(count), clock,
+                                      times.ctypes.data_as(ctypes.c_void_p)):
+            raise ValueError(self.library.benchcore_error(self.bench).decode())
+        return times.tolist()
+
+    def kept(self):
+        kept = ctypes.POINTER(ctypes.c_int32)()
+        count = self.library.benchcore_kept(self.bench, ctypes.byref(kept))
+        return np.ctypeslib.as_array(kept, (count,)) if count else np.zeros(0, np.int32)
+
+    def about(self):
+        return {"engine": self.library.benchcore_engine(self.bench).decode(),
+                "cpu": self.library.benchcore_isa(self.bench).decode(),
+                "compiler": self.library.benchcore_compiler().decode(),
+                "scratch": self.library.benchcore_scratch(self.bench)}
+
+
+class CoreBy(Core):
+    suppressed_by = True
+
+
+class CoreXla(Core):
+    xla, adapts = True, False
+
+    def __init__(self):
+        if not os.environ.get("NMS_XLA_PLUGIN"):
+            raise ImportError("NMS_XLA_PLUGIN names no plugin")
+        super().__init__()
+
+
 class Ours(Peer):
     """The Python package nmscore, as run.sh installed it beside the others."""
+    ours = adapts = True
 
     def versions(self):
         import nmscore
@@ -211,6 +291,9 @@ class Ours(Peer):
 
 
 SYSTEMS = {
+    "gst-nms": Core,
+    "gst-nms (suppressed_by)": CoreBy,
+    "gst-nms (xla)": CoreXla,
     "gst-nms (Python)": Ours,
     "torchvision": Torchvision,
     "onnxruntime": OnnxRuntime,

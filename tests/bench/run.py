@@ -83,14 +83,14 @@ def machine(cpu):
             "python": platform.python_version()}
 
 
-def build_facts(build, about):
-    """Returns the options of the build, and the commit."""
+def build_facts(build, compiler):
+    """Returns the compiler, the options of the build, and the commit."""
     options = json.loads((build / "meson-info/intro-buildoptions.json").read_text())
     wanted = ("buildtype", "optimization", "debug", "b_ndebug", "b_lto", "b_sanitize", "c_args")
     facts = {o["name"]: o["value"] for o in options if o["name"] in wanted}
     git = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty"],
                          capture_output=True, text=True, check=False)
-    return {"compiler": about["compiler"], "commit": git.stdout.strip()} | facts
+    return {"compiler": compiler, "commit": git.stdout.strip()} | facts
 
 
 # ----------------------------------------------------------------- measurement
@@ -280,7 +280,8 @@ def main():
 
     from systems import available
     with open(output / "log.txt", "wb") as log:
-        systems, missing = available(build / "tests/bench/bench-core", log)
+        os.environ["NMS_BENCH_CORE"] = str(build / "tests/bench/benchcore.so")
+        systems, missing = available(log)
         systems = [s for s in systems if s.name == "gst-nms" or matches(s.name, options.systems)]
         for name, why in missing.items():
             say(f"left out: {name}: {why}")
@@ -290,7 +291,7 @@ def main():
             for s in systems:
                 s.stop()
     results["missing"] = missing
-    results["build"] = build_facts(build, results.pop("about"))
+    results["build"] = build_facts(build, results.pop("compiler"))
     save(results, output)  # so that a fault of a program below loses no measurement
     results["elements"] = elements_program(build, "bench-elements", options)
     results["streams"] = elements_program(build, "bench-streams", options, processors[:2])
@@ -325,7 +326,7 @@ def measure_all(makers, systems, options, data, cpu):
     results["versions"] = {}
     for s in systems:
         results["versions"] |= s.about()["versions"]
-    results["about"] = systems[0].about()
+    results["compiler"] = systems[0].about()["compiler"]
     results["load_after"] = os.getloadavg()
     return results
 

@@ -31,13 +31,13 @@ class Skipped(Exception):
 
 
 class System:
-    """A system and, while it is needed, its process. `adapts`: it chooses its algorithm by
-    N, so that times for small workloads do not predict those for large ones."""
+    """A system, which is a class of peers.py, and its process while it is needed."""
 
-    def __init__(self, name, command, log, ours=False, adapts=False, offset=False,
-                 exact=True):
-        self.name, self.command, self.log, self.process = name, command, log, None
-        self.ours, self.adapts, self.offset, self.exact = ours, adapts, offset, exact
+    def __init__(self, name, peer, log):
+        self.name, self.log, self.process = name, log, None
+        self.command = [sys.executable, str(HERE / "worker.py"), name]
+        self.ours, self.adapts, self.offset, self.exact = (
+            peer.ours, peer.adapts, peer.offset, peer.exact)
 
     def ask(self, *words, limit=LOAD_LIMIT):
         """Returns the answer to a line. Raises TooSlow (and ends the process), Failed, Skipped."""
@@ -90,23 +90,14 @@ class System:
             self.process = None
 
 
-def available(core, log):
+def available(log):
     """Returns gst-nms and every installed peer, in this order, and the missing ones."""
     import peers
-    serve = [str(core), "--serve"]
-    found = [System("gst-nms", serve, log, ours=True, adapts=True),
-             System("gst-nms (suppressed_by)", serve + ["--suppressed-by"], log, ours=True,
-                    adapts=True)]
-    if os.environ.get("NMS_XLA_PLUGIN"):
-        found.append(System("gst-nms (xla)", serve + ["--engine", "xla"], log, ours=True))
-    missing = {}
+    found, missing = [], {}
     for name, peer in peers.SYSTEMS.items():
-        ours = peer is peers.Ours
-        system = System(name, [sys.executable, str(HERE / "worker.py"), name], log, ours=ours,
-                        adapts=ours, offset=peer.offset, exact=peer.exact)
         try:
             peer().versions()
-            found.append(system)
+            found.append(System(name, peer, log))
         except Exception as e:
             missing[name] = f"{type(e).__name__}: {e}"
     return found, missing

@@ -2,7 +2,7 @@
 """Runs one system in a process of its own, with commands from standard input.
 
 Separate processes separate the threads, heaps and crashes of the systems, and run.py
-can end one that takes too long. bench-core has the same commands for nmscore:
+can end one that takes too long. The commands:
 
     load FOLDER IOU CAP   prepares all frames of a workload; answers ok, or: skip REASON
     run COUNT CLOCK       answers COUNT times in nanoseconds, one a call, of one frame after the
@@ -41,6 +41,7 @@ class Worker:
 
     def load(self, folder, iou, cap):
         self.calls, self.next = [], 0
+        self.peer.begin(float(iou), int(cap))
         try:
             for frame in workloads.frame_folders(folder):
                 rows, scores, classes = workloads.load(frame)
@@ -50,6 +51,9 @@ class Worker:
         return "ok"
 
     def run(self, count, clock):
+        if hasattr(self.peer, "run"):  # times its calls itself
+            number = time.CLOCK_PROCESS_CPUTIME_ID if clock == "cpu" else time.CLOCK_MONOTONIC
+            return " ".join(map(str, self.peer.run(int(count), number)))
         clock = time.process_time_ns if clock == "cpu" else time.perf_counter_ns
         times = []
         for _ in range(int(count)):
@@ -73,7 +77,7 @@ class Worker:
         return str(max(0, status("VmHWM") - before))
 
     def about(self):
-        return json.dumps({"versions": self.peer.versions()})
+        return json.dumps({"versions": self.peer.versions()} | self.peer.about())
 
 
 def main():

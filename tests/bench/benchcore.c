@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * benchcore: times calls of nms_run in C, for peers.py. A call is what an application makes: the
+ * rows as they are, all checks, the kept list and the outcome of each box, of the next frame at
+ * each call. The arrays stay the caller's.
+ */
+#include <nmscore.h>
+#ifdef HAVE_ACCEL
+#include <nmsxla.h>
+#endif
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_FRAMES 64
+
+typedef struct benchcore {
+  nms_context *ctx;
+  nms_options options;
+  nms_result result;
+  nms_boxes frames[MAX_FRAMES];
+  int frame_count, next; /* next: frame of the next call */
+} benchcore;
+
+benchcore *benchcore_new (int xla, int suppressed_by);
+void benchcore_clear (benchcore *b, float threshold, uint64_t cap);
+void benchcore_add (benchcore *b, const float *rows, const float *scores, const int32_t *classes,
+    size_t count);
+int benchcore_run (benchcore *b, size_t count, int clock, uint64_t *times);
+size_t benchcore_kept (benchcore *b, const int32_t **kept);
+const char *benchcore_error (const benchcore *b);
+const char *benchcore_engine (const benchcore *b);
+const char *benchcore_isa (const benchcore *b);
+size_t benchcore_scratch (const benchcore *b);
+int benchcore_version (void);
+const char *benchcore_compiler (void);
+
+/* Returns NULL if there is no memory or no engine xla. */
+benchcore *
+benchcore_new (int xla, int suppressed_by)
+{
+  benchcore *b = calloc (1, sizeof *b);
+
+  if (!b || !(b->ctx = nms_context_new ()))
+    return NULL;
+  b->result.size = sizeof b->result;
+  nms_options_init (&b->options, sizeof b->options);
+  b->options.outputs = NMS_OUTPUT_OUTCOME | (suppressed_by ? NMS_OUTPUT_SUPPRESSED_BY : 0);
+  if (!xla)
+    return b;
+#ifdef HAVE_ACCEL
+  nms_added_engine engine = { .size = sizeof engine };
+  b->options.engine = NMS_ENGINE_ADDED;
+  if (!nms_xla_engine (NULL, NMS_XLA_STRICT, &engine) && !nms_context_add_engine (b->ctx, &engine))
+    return b;
+#endif
+  return NULL;
+}
+
+/* Forgets the frames, and the scratch memory, so that its size is that of the next ones. */
+void
+benchcore_clear (benchcore *b, float threshold, uint64_t cap)
+{
+  nms_context_trim (b->ctx);
+  b->options.iou_threshold = threshold;
+  b->options.max_detections = cap;
+  b->frame_count = b->next = 0;
+}
+
+void
+benchcore_add (benchcore *b, const float *rows, const float *scores, const int32_t *classes,
+    size_t count)
+{
+  nms_boxes *boxes = &b->frames[b->frame_count++];
+
+  *boxes = (nms_boxes) { .size = sizeof *boxes, .count = count };
+  nms_boxes_set_rows (boxes, rows);
+  boxes->score.data = scores;
+  boxes->class_id.data = classes;
+}
+
+static uint64_t
+now (clockid_t clock)
+{
+  struct timespec t;
+  clock_gettime (clock, &t);
+  return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+/* Stores the times of `count` calls in nanoseconds. Returns 0 or the error of a call. */
+int
+benchcore_run (benchcore *b, size_t count, int clock, uint64_t *times)
+{
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t start = now ((clockid_t) clock);
+    const int error = nms_run (b->ctx, &b->frames[b->next], &b->options, &b->result);
+    times[i] = now ((clockid_t) clock) - start;
+    if (error)
+      return error;
+    b->next = (b->next + 1) % b->frame_count;
+  }
+  return 0;
+}
+
+/* Runs the first frame. Returns the number of kept boxes. */
+size_t
+benchcore_kept (benchcore *b, const int32_t **kept)
+{
+  nms_run (b->ctx, &b->frames[0], &b->options, &b->result);
+  *kept = b->result.kept;
+  return b->result.kept_count;
+}
+
+const char *
+benchcore_error (const benchcore *b)
+{
+  return nms_context_error (b->ctx);
+}
+
+const char *
+benchcore_engine (const benchcore *b)
+{
+  const int engine = nms_context_engine (b->ctx);
+
+  return engine == NMS_ENGINE_ADDED ? "xla" : nms_engine_name (engine);
+}
+
+const char *
+benchcore_isa (const benchcore *b)
+{
+  return nms_context_isa (b->ctx);
+}
+
+size_t
+benchcore_scratch (const benchcore *b)
+{
+  return nms_context_scratch (b->ctx);
+}
+
+int
+benchcore_version (void)
+{
+  return nms_version ();
+}
+
+const char *
+benchcore_compiler (void)
+{
+  return BENCH_COMPILER;
+}
