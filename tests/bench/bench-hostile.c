@@ -4,14 +4,15 @@
  * boxes of the same number, columns and thresholds. Prints for each method, metric and number of
  * boxes the time of natural boxes, and the worst kinds with their ratio to it.
  *
- *     bench-hostile [--boxes N,...] [--method NAME] [--kind NAME] [--most RATIO] [--all]
+ *     bench-hostile [--boxes N,...] [--method NAME] [--kind NAME] [--candidates N] [--most RATIO]
+ *                   [--all]
  *     bench-hostile --regret FRAMES [--seed S]
  *
  * --boxes: default 1000,10000. --method and --kind select those whose names contain NAME; a method
- * is called "hard iou", for example, and "neighbors" counts the neighbors. A call that takes
- * --most times as long as natural boxes (default 100), and half a second, is ended; its line has
- * ">". --all prints every kind. Times are the least of some calls, in processor time, because
- * other programs only add to it.
+ * is called "hard iou", for example, and "neighbors" counts the neighbors. --candidates sets the
+ * option max_candidates. A call that takes --most times as long as natural boxes (default 100), and
+ * half a second, is ended; its ratio has ">". --all prints every kind. Times are the least of some
+ * calls, in processor time, because other programs only add to it.
  *
  * --regret times engine auto and each other engine on random frames, and prints by how much auto
  * takes longer than the best engine.
@@ -29,8 +30,13 @@
 #define ENOUGH 0.03 /* seconds after which no call begins */
 #define WORST 3     /* kinds that a line names */
 
+/* A line has the number of kinds whose ratio is above these. */
+#define GOAL_HARD 4
+#define GOAL 10
+
 typedef struct {
   const char *method, *kind;
+  uint64_t candidates;
   double most;
   int all;
 } Selection;
@@ -47,7 +53,7 @@ typedef struct {
 
 /* Measures a kind in a child process, which a signal ends. `method` is -1 for neighbors. */
 static Times
-measure (void (*fill) (Frame *), size_t count, int method, int metric, double most)
+measure (const Selection *select, void (*fill) (Frame *), size_t count, int method, int metric)
 {
   Times times = { 0, 0 };
   int ends[2];
@@ -68,10 +74,11 @@ measure (void (*fill) (Frame *), size_t count, int method, int metric, double mo
         frame_make_natural (&f);
       f.options.method = method < 0 ? NMS_METHOD_HARD : (uint32_t) method;
       f.options.metric = (uint32_t) metric;
+      f.options.max_candidates = select->candidates;
       *(natural ? &times.natural : &times.hostile) = frame_time (ctx, &f, neighbors, ENOUGH);
       if (write (ends[1], &times, sizeof times) != sizeof times)
         _exit (2);
-      const double limit = fmax (.5, most * times.natural);
+      const double limit = fmax (.5, select->most * times.natural);
       setitimer (ITIMER_PROF,
           &(struct itimerval) {
               .it_value = { (time_t) limit, (suseconds_t) (fmod (limit, 1) * 1e6) } },
@@ -116,7 +123,7 @@ print_method (const Selection *select, size_t count, int method, int metric)
   for (const FrameKind *kind = frame_kinds; kind->name; kind++) {
     if (kind != frame_kinds && !strstr (kind->name, select->kind))
       continue;
-    const Times t = measure (kind->fill, count, method, metric, select->most);
+    const Times t = measure (select, kind->fill, count, method, metric);
     if (kind == frame_kinds)
       natural = t.natural;
     else
@@ -125,7 +132,12 @@ print_method (const Selection *select, size_t count, int method, int metric)
         t.hostile <= 0 };
   }
   qsort (ratios, n, sizeof *ratios, descending);
-  printf ("%8zu  %-20s %10.3f ms", count, name, natural * 1e3);
+  const double goal = strcmp (name, "hard iou") == 0 ? GOAL_HARD : GOAL;
+  size_t above = 0;
+  while (above < n && ratios[above].ratio > goal)
+    above++;
+  printf ("%8zu  %-20s %10.3f ms  %2zu of %zu above %.0f:", count, name, natural * 1e3, above, n,
+      goal);
   for (size_t i = 0; i < n && (select->all || i < WORST); i++)
     print_ratio (&ratios[i]);
   printf ("\n");
@@ -195,6 +207,7 @@ main (int argc, char **argv)
   const size_t frames = strtoull (text_after (argc, argv, "--regret", "0"), NULL, 10);
   const Selection select = { .method = text_after (argc, argv, "--method", ""),
     .kind = text_after (argc, argv, "--kind", ""),
+    .candidates = strtoull (text_after (argc, argv, "--candidates", "0"), NULL, 10),
     .most = atof (text_after (argc, argv, "--most", "100")),
     .all = argc > 1 && strcmp (argv[argc - 1], "--all") == 0 };
 

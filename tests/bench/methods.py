@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""methods.py LIBRARY [--agree]: compares the methods of nmscore with other implementations.
+"""methods.py [--agree]: compares the methods of nmscore with other implementations.
 
-LIBRARY is libnmscore.so or a build folder. First all results are compared, on the literal cases of
+First all results are compared, on the literal cases of
 the other projects' tests and on random boxes; then each call is timed, on one core, with the same
 arrays, ours and theirs in turn. --agree: no timing.
 
@@ -34,6 +34,7 @@ import time
 try:
     import cv2  # noqa: F401
     import ensemble_boxes  # noqa: F401
+    import nmscore
     import numpy as np
     import sahi  # noqa: F401
     import supervision  # noqa: F401
@@ -43,11 +44,35 @@ except ImportError as error:
     sys.exit(77)
 
 import methodrivals as rivals
-from methodcalls import Library
 from workloads import detector_boxes
 
 CLOSE = 2e-6  # some units of binary32
 ROUNDS = 20
+
+
+class Call:
+    """A call of nmscore.run with all outputs, which run () repeats."""
+
+    def __init__(self, rows, scores, method, metric="iou", threshold=0.5, **options):
+        self.rows = np.ascontiguousarray(rows, np.float32)
+        self.scores = np.ascontiguousarray(scores, np.float32)
+        self.options = options | {"method": method, "metric": metric, "iou_threshold": threshold,
+                                  "outcome": True, "suppressed_by": True}
+
+    def run(self):
+        return nmscore.run(self.rows, self.scores, **self.options)
+
+    def kept(self):
+        return self.run().kept
+
+    def groups(self):
+        """Returns {head: members in rank order, without the head}, by the head's order."""
+        result = self.run()
+        members = {int(k): [] for k in result.kept}
+        for i in np.lexsort((np.arange(len(self.rows)), -self.scores)):
+            if result.suppressed_by[i] >= 0:
+                members[int(result.suppressed_by[i])].append(int(i))
+        return members
 
 
 class Report:
@@ -97,13 +122,13 @@ def as_sets(groups):
 
 # ---------------------------------------------------------------- agreement
 
-def agree_merges(library, report, seed):
+def agree_merges(report, seed):
     rows, scores, rng = random_boxes(seed, side=640)
     for metric in ("iou", "ios"):
         threshold = float(rng.choice([0.3, 0.5, 0.7]))
 
         def ours(method, t):
-            return library.call(rows, scores, method, metric, t, inclusive=1)
+            return Call(rows, scores, method, metric, t, inclusive=True)
         for method, function in (("greedy-merge", "greedy_nmm"), ("merge", "nmm")):
             name = f"{method} {metric}: sahi {function}"
             theirs = rivals.sahi(rows, scores, threshold, function, metric)[1]()
@@ -116,16 +141,16 @@ def agree_merges(library, report, seed):
         if compare(report, f"greedy-merge {metric}: supervision, clusters",
                    lambda t: as_sets(ours("greedy-merge", t).groups()), as_sets(theirs), threshold):
             boxes = rivals.supervision_boxes(rows, scores, threshold, metric)
-            ours_boxes = ours("greedy-merge", threshold).answer()[2]
+            ours_boxes = ours("greedy-merge", threshold).run().boxes
             report.add(f"greedy-merge {metric}: supervision, boxes",
                        "" if sorted(map(tuple, boxes)) == sorted(map(tuple, ours_boxes))
                        else "unexplained")
         for name, rival in (("sahi nms", rivals.sahi(rows, scores, threshold, "nms", metric)),):
             compare(report, f"hard {metric}: {name}",
-                    lambda t: set(ours("hard", t).answer()[0]), set(rival[1]()), threshold)
+                    lambda t: set(ours("hard", t).kept()), set(rival[1]()), threshold)
         theirs = rivals.supervision_nms(rows, scores, threshold, metric)[1]()
         compare(report, f"hard {metric}: supervision box_non_max_suppression",
-                lambda t: set(library.call(rows, scores, "hard", metric, t).answer()[0]),
+                lambda t: set(Call(rows, scores, "hard", metric, t).kept()),
                 set(theirs), threshold)
 
 
@@ -142,8 +167,8 @@ def rechecked_box(rows, head, members, threshold, metric):
 
 
 def agree_sahi_boxes(report, name, call, groups, theirs, threshold, metric):
-    kept, _, boxes, _, _ = call.answer()
-    by_head = dict(zip(kept.tolist(), boxes))
+    result = call.run()
+    by_head = dict(zip(result.kept.tolist(), result.boxes))
     left = {tuple(b) for b in theirs}
     for head, members in groups.items():
         checked, dropped = rechecked_box(call.rows, head, members, threshold, metric)
@@ -155,7 +180,7 @@ def agree_sahi_boxes(report, name, call, groups, theirs, threshold, metric):
             report.add(name, "rechecked" if dropped else "unexplained")
 
 
-def agree_weighted(library, report, seed):
+def agree_weighted(report, seed):
     rows, scores, rng = random_boxes(seed)
     sources = rng.integers(0, 3, len(rows)).astype(np.int32)
     labels = rng.integers(0, 2, len(rows)).astype(np.int32)
@@ -168,10 +193,10 @@ def agree_weighted(library, report, seed):
                                                     weights, kind)[1]()
 
         def same(t):
-            _, our_scores, our_boxes, _, _ = library.call(
-                rows, scores, "weighted", "iou", t, labels, sources, weights, kind).answer()
-            return len(fused) == len(our_scores) and same_rows(
-                np.column_stack([fused, boxes]), np.column_stack([our_scores, our_boxes]))
+            ours = Call(rows, scores, "weighted", "iou", t, class_ids=labels, sources=sources,
+                        source_weights=weights, fused_score=kind).run()
+            return len(fused) == len(ours.scores) and same_rows(
+                np.column_stack([fused, boxes]), np.column_stack([ours.scores, ours.boxes]))
         compare(report, f"weighted {kind}: ensemble_boxes", same, True, threshold)
 
 
@@ -180,28 +205,28 @@ def same_rows(a, b):
     return all(np.any(np.all(np.abs(a - row) <= CLOSE, axis=1)) for row in b)
 
 
-def agree_average(library, report, seed):
+def agree_average(report, seed):
     rows, scores, rng = random_boxes(seed)
     threshold = float(rng.choice([0.3, 0.5]))
     groups, means = rivals.mediapipe_average(rows, scores, threshold)[1]()
-    call = library.call(rows, scores, "average", "iou", threshold)
+    call = Call(rows, scores, "average", "iou", threshold)
     name = "average: MediaPipe's formula"
     if compare(report, name + ", clusters",
-               lambda t: as_sets(library.call(rows, scores, "average", "iou", t).groups()),
+               lambda t: as_sets(Call(rows, scores, "average", "iou", t).groups()),
                as_sets(groups), threshold):
-        kept, kept_scores, boxes, _, _ = call.answer()
+        kept, kept_scores, boxes = (getattr(call.run(), f) for f in ("kept", "scores", "boxes"))
         same = np.array_equal(kept_scores, scores[kept]) and all(
             np.allclose(means[k], b, rtol=0, atol=CLOSE) for k, b in zip(kept.tolist(), boxes))
         report.add(name + ", boxes and scores", "" if same else "unexplained")
 
 
-def agree_soft(library, report, seed):
+def agree_soft(report, seed):
     rows, scores, rng = random_boxes(seed)
     threshold = float(rng.choice([0.3, 0.5]))
     for method, gaussian in (("soft-linear", False), ("soft-gaussian", True)):
         theirs = rivals.soft_nms(rows, scores, threshold, gaussian)[1]()
         compare(report, f"{method}: ensemble_boxes soft_nms, kept boxes", lambda t: {
-            tuple(r) for r in library.call(rows, scores, method, "iou", t).answer()[2].astype(
+            tuple(r) for r in Call(rows, scores, method, "iou", t).run().boxes.astype(
                 np.float64)}, {tuple(r) for r in theirs}, threshold)
     whole = np.round(rows * 512).astype(np.float32)
     whole[:, 2:] = np.maximum(whole[:, 2:], whole[:, :2] + 1)
@@ -209,17 +234,18 @@ def agree_soft(library, report, seed):
         kept, new = rivals.opencv_soft(whole, scores, threshold, gaussian)[1]()
 
         def same(t):
-            ours, our_scores, _, _, _ = library.call(whole, scores, method, "iou", t).answer()
-            return (set(ours) == set(kept)
-                    and np.allclose(np.sort(our_scores), np.sort(new), rtol=1e-5, atol=1e-7))
+            ours = Call(whole, scores, method, "iou", t).run()
+            return (set(ours.kept) == set(kept)
+                    and np.allclose(np.sort(ours.scores), np.sort(new), rtol=1e-5, atol=1e-7))
         compare(report, f"{method}: OpenCV softNMSBoxes", same, True, threshold)
 
 
-def agree_matrix(library, report, seed):
+def agree_matrix(report, seed):
     rows, scores, _ = random_boxes(seed)
     for method, gaussian in (("matrix-linear", False), ("matrix-gaussian", True)):
         new = rivals.matrix(rows.astype(np.float64), scores, gaussian)[1]()
-        kept, our_scores, _, _, _ = library.call(rows, scores, method).answer()
+        result = Call(rows, scores, method).run()
+        kept, our_scores = result.kept, result.scores
         least = 0.001
         same = (np.allclose(our_scores, new[kept], rtol=1e-4, atol=1e-6)
                 and set(np.flatnonzero(new >= least * 1.001)) <= set(kept)
@@ -232,12 +258,12 @@ def rotated_boxes(seed, n):
     return rows, scores, rng.uniform(-1.5, 1.5, n).astype(np.float32)
 
 
-def agree_rotated(library, report, seed):
+def agree_rotated(report, seed):
     rows, scores, angles = rotated_boxes(seed, 200)
     wanted, nearest = rivals.clipping(rows, angles, scores, 0.5)
     if nearest < 1e-4:
         return report.add("hard rotated: exact clipping", "left out, an overlap near the threshold")
-    kept = library.call(rows, scores, "hard", angles=angles).answer()[0]
+    kept = Call(rows, scores, "hard", angles=angles).kept()
     report.add("hard rotated: exact clipping", "" if set(kept) == set(wanted) else "unexplained")
     theirs = set(rivals.opencv_rotated(rows, angles, scores, 0.5)[1]())
     contained = set(rivals.clipping(rows, angles, scores, 0.5, True)[0])
@@ -247,7 +273,7 @@ def agree_rotated(library, report, seed):
     return None
 
 
-def ties(library, report):
+def ties(report):
     """Counts which of two equal boxes with equal scores is kept, in sets of 500 pairs, and what of
     a heap of equal scores."""
     rng = np.random.default_rng(1)
@@ -255,7 +281,7 @@ def ties(library, report):
         pair = rng.permutation(1000) % 500
         rows = np.float32([0, 0, 10, 10]) + np.float32(30) * pair[:, None]
         scores = np.float32(0.25) * (1 + pair % 4)
-        calls = {"nmscore": library.call(rows, scores, "hard").answer()[0],
+        calls = {"nmscore": Call(rows, scores, "hard").kept(),
                  "supervision": rivals.supervision_nms(rows, scores, 0.5, "iou")[1]()}
         for name, kept in calls.items():
             for i in kept:
@@ -269,14 +295,14 @@ def ties(library, report):
                    if list(kept) == [int(np.argmin(rows[:, 0]))] else "other corners")
 
 
-def agree(library):
+def agree():
     report = Report()
     for seed in range(ROUNDS):
         for check in (agree_merges, agree_weighted, agree_average, agree_soft, agree_matrix):
-            check(library, report, seed)
+            check(report, seed)
     for seed in range(52):  # about 40 of which have no overlap near the threshold
-        agree_rotated(library, report, seed)
-    ties(library, report)
+        agree_rotated(report, seed)
+    ties(report)
     print(f"Agreement, {ROUNDS} sets of 300 boxes:")
     report.print()
     return report.failed
@@ -294,12 +320,12 @@ def time_of(call, seconds=0.3):
     return times
 
 
-def speed_rows(library, rows, scores):
+def speed_rows(rows, scores):
     unit = rows / np.abs(rows).max()
     unit = np.clip(unit - unit.min(), 0, 1)
 
     def ours(method, metric="iou", boxes=rows):
-        return library.call(boxes, scores, method, metric, 0.5)
+        return Call(boxes, scores, method, metric, 0.5)
     yield "weighted", "ensemble_boxes", ours("weighted", boxes=unit), \
         rivals.weighted_boxes_fusion(unit, scores, 0.5)[0]
     yield "soft-linear", "ensemble_boxes", ours("soft-linear", boxes=unit), \
@@ -314,7 +340,7 @@ def speed_rows(library, rows, scores):
         rivals.mediapipe_average(rows, scores, 0.5)[0]
     turned, ranks, angles = rotated_boxes(0, 1000)
     yield "hard, rotated", "OpenCV", \
-        library.call(turned, ranks, "hard", angles=angles), \
+        Call(turned, ranks, "hard", angles=angles), \
         rivals.opencv_rotated(turned, angles, ranks, 0.5)[0]
     for metric in ("iou", "ios"):
         for method, function in (("hard", "nms"), ("greedy-merge", "greedy_nmm"),
@@ -327,11 +353,11 @@ def speed_rows(library, rows, scores):
             rivals.supervision_merge(rows, scores, 0.5, metric)[0]
 
 
-def speed(library):
+def speed():
     rows, scores, _ = detector_boxes(1000)
     print("\nProcessor time of a call, 1,000 detector-like boxes, threshold 0.5, medians in ms:")
     print(f"  {'method':20} {'other':22} {'theirs':>9} {'ours':>8} {'ratio':>7}")
-    for method, name, call, theirs in speed_rows(library, rows, scores):
+    for method, name, call, theirs in speed_rows(rows, scores):
         theirs(), call.run()
         before = time_of(call.run)
         other = statistics.median(time_of(theirs))
@@ -344,24 +370,22 @@ def speed(library):
                            ("soft-linear", "iou"), ("soft-gaussian", "iou"),
                            ("matrix-linear", "iou"), ("matrix-gaussian", "iou"),
                            ("hard", "ios"), ("hard", "diou"), ("hard", "giou")):
-        call = library.call(rows, scores, method, metric, 0.5)
+        call = Call(rows, scores, method, metric, 0.5)
         call.run()
         print(f"  {method:16} {metric:5} {statistics.median(time_of(call.run)) * 1e3:8.2f}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("library")
     parser.add_argument("--agree", action="store_true", help="compare only")
     arguments = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     print(", ".join(f"{p} {importlib.metadata.version(p)}"
                     for p in ("ensemble-boxes", "sahi", "supervision", "numpy")))
-    library = Library(arguments.library)
-    failed = agree(library)
+    failed = agree()
     if not arguments.agree:
-        speed(library)
+        speed()
     if failed:
         print(f"{failed} differences have no known cause", file=sys.stderr)
     return bool(failed)

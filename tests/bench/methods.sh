@@ -6,16 +6,17 @@ set -euo pipefail
 
 usage='usage: tests/bench/methods.sh [--agree]
        tests/bench/methods.sh --install
-       tests/bench/methods.sh --installed LIBRARY [--agree]
+       tests/bench/methods.sh --installed [--agree]
 
-Installs the libraries, builds gst-nms and runs methods.py. --agree: compares the results only.
+Installs the libraries and the package nmscore, and runs methods.py. --agree: compares the results
+only.
 --install only installs them; it exits with 77 if they cannot be downloaded.
---installed installs and builds nothing: it uses LIBRARY, and the environment of an earlier run or
-else python3; if a library is missing, it says so and exits with 77.'
+--installed installs nothing: it uses the nmscore in PYTHONPATH, and the environment of an earlier
+run or else python3; if a library is missing, it says so and exits with 77.'
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 place=${NMS_BENCH_DIR:-$root/build-bench}
-venv=$place/venv-methods build=$place/build python=${PYTHON:-python3}
+venv=$place/venv-methods python=${PYTHON:-python3}
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 case ${1-} in
@@ -38,9 +39,7 @@ if ! cmp -s "$here/requirements-methods.txt" "$venv/installed.txt"; then
   cp "$here/requirements-methods.txt" "$venv/installed.txt"
 fi
 [ "${1-}" != --install ] || exit 0
-say "building (log: $place/build.log)"
-{
-  [ -f "$build/build.ninja" ] || meson setup --buildtype=release "$build" "$root"
-  ninja -C "$build" bench
-} >"$place/build.log" 2>&1 || { tail -n 20 "$place/build.log" >&2; exit 1; }
-exec "$venv/bin/python" "$here/methods.py" "$build" "$@"
+say "building (log: $place/pip.log)"
+"$venv/bin/python" -m pip install --force-reinstall --no-deps "$root" >>"$place/pip.log" 2>&1 ||
+  { tail -n 20 "$place/pip.log" >&2; exit 1; }
+exec "$venv/bin/python" "$here/methods.py" "$@"
