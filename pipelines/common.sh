@@ -25,7 +25,7 @@ export OPENCV_LOG_LEVEL=${OPENCV_LOG_LEVEL:-OFF}
 
 # Debian packages by purpose: nmscore and nmsfilter; the elements of records/ and
 # overlay/; all scripts and GStreamer programs in Python; GstAnalytics, from GStreamer
-# 1.24 on; live-camera.sh; the tests.
+# 1.24 on; live-camera.sh. tests/run.sh has those of the tests.
 NMS_PACKAGES_MINIMAL="gcc libc6-dev meson ninja-build pkg-config
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libglib2.0-dev"
 NMS_PACKAGES_ELEMENTS="g++ libsimdjson-dev libpango1.0-dev"
@@ -36,14 +36,6 @@ NMS_PACKAGES_PIPELINES="gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.
   python3-gi python3-gst-1.0 gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0"
 NMS_PACKAGES_ANALYTICS="libgstreamer-plugins-bad1.0-dev"
 NMS_PACKAGES_PYTHON="gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-bad"
-NMS_PACKAGES_TESTS="abigail-tools binutils ccache g++ clang clang-format libclang-rt-dev llvm
-  locales valgrind debootstrap autopkgtest debhelper dh-python
-  libgstreamer-plugins-bad1.0-dev lintian
-  doxygen furo python3-breathe python3-myst-parser python3-sphinx
-  chromium chromium-driver curl kcat mosquitto mosquitto-clients python3-paho-mqtt
-  gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu libc6-dev-i386-cross qemu-user
-  python3-dev python3-jsonschema python3-numpy python3-opencv python3-pip python3-requests
-  python3-selenium python3-torchvision python3-venv python3-yaml reuse"
 
 # Prints a line, on a terminal in place of the line that shows progress.
 say ()

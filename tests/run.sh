@@ -1,33 +1,41 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# run: installs the packages of the tests, then builds and runs the tests in stages. The last
+# run: installs the packages of the wanted stages, then builds and runs the tests in stages. The last
 # line is "N passed, N failed", and ", N skipped" if tests could not run here.
 #
-# A stage is a function stage_NAME and a row in the lists below. A stage builds
-# an environment with `build NAME meson-options` (each is built once, however
+# A stage is a function stage_NAME, a row in packages_of and a name in the lists below. A stage
+# builds an environment with `build NAME meson-options` (each is built once, however
 # many stages use it), and counts results with `suites`, which runs meson's
 # tests, and `check`, which runs one command. To add an environment or an
-# instruction set: add a stage, and give `suites` the suites it is to repeat.
+# instruction set: add a stage, and give `suites` the suites it is to repeat; then
+# .ci/definitions.py writes the CI definitions.
 usage ()
 {
   cat <<END
-usage: tests/run.sh [--all] [STAGE...]
+usage: tests/run.sh [--pr | --all | --release | STAGE...]
 
-Without a STAGE: the stages of the first list, which take about half an hour
-on two cores, download 500 MB more than quickstart.sh and need 5 GB of disk; with
---all: those of both lists, which need 18 GB. At the end a table has the duration of
-each stage.
+Installs the Debian packages of the stages that it runs and no others, and runs the tests. At the
+end a table has the duration of each stage. Without an argument: the stage user, less than five
+minutes on two cores after quickstart.sh, and 70 MB of packages more.
+
+  user      what a user relies on: the suites core, gst (the elements), rules, fuzz, python and
+            upstream, and the documented pipelines, on the GStreamer that is installed
+
+--pr, before a pull request: user and these, ten minutes in all:
+
+  asan      every suite but the rules, the pipelines and what plays in real time, address and
+            undefined-behaviour sanitizers
+  minimal   only the elements without further libraries, from the three -dev packages; their
+            suites; installed into a prefix and used from there
+
+--all, what CI runs: asan, minimal and these, half an hour and 10 GB of disk:
 
   release   every suite but tpu, optimised build; the documentation site
   locale    every suite but the pipelines, with a decimal comma
   leaks     the elements' suite under GStreamer's leak tracer
-  asan      every suite but the rules, the pipelines and what plays in real time, address and
-            undefined-behaviour sanitizers
   xla       engine xla on a real device, that of XLA's plugin for the CPU, which
             is downloaded from PyPI (without it: skipped); the same with
             sanitizers and under the leak tracer
-  minimal   only the elements without further libraries, from the three -dev packages; their
-            suites; installed into a prefix and used from there
   clang     built by clang; core and elements' suites
   install   installed below a folder; a program and a pipeline that use it; a second
             build in another folder, which has to give the same bytes; the
@@ -35,7 +43,6 @@ each stage.
             README's commands to install, in a checkout at ~/gst-nms
   levels    the core suite at each instruction set below the best, which the
             others use; the elements' suite in plain C
-
   tsan      many streams and threads under ThreadSanitizer, and a plugin without
             locks, which it has to find fault with
   valgrind  the core suite under valgrind
@@ -47,35 +54,40 @@ each stage.
   packages  the Debian packages: built, checked with lintian and autopkgtest,
             upgraded from an older version and purged in a Debian 12 with nothing
             on it (root only)
+  trixie    the suites in Debian 13 (GStreamer 1.26), which has GstAnalytics, and
+            the leak tracer; NMS_TRIXIE_ASAN=yes adds the elements' under address
+            sanitizer, which takes a build more (root only)
+  sid       the suites core, gst, fuzz, python and upstream and the quick scripts in Debian
+            unstable (1.28), and the leak tracer (root only)
   tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
             compiled by libtpu, translated for XLA's CPU plugin (both fetched
             from PyPI; without it: skipped)
+
+--release, what a release needs besides --all, some hours:
+
   methods   the methods compared with the libraries that have them, which are downloaded
             from PyPI (without it: skipped)
   frameworks  the Python package in JAX and other libraries, and onnxdetect, with what is
             downloaded from PyPI (without it: skipped)
-  trixie    the suites in Debian 13 (GStreamer 1.26), which has GstAnalytics, and
-            the leak tracer; NMS_TRIXIE_ASAN=yes adds the elements' under address
-            sanitizer, which takes a build more (root only)
-  sid       the suites, but what plays in real time and the slow scripts, in Debian
-            unstable (1.28), and the leak tracer (root only)
-
-And, by name alone:
-
-  wheel     the sdist and the wheel of the Python package: built, checked by twine, auditwheel
-            and abi3audit, installed in each Python 3.9 to 3.13 that is here; two minutes
   jax       nmscore.jax in the oldest versions of JAX that it supports, 0.8 and 0.9, and refused by
             0.7; downloads 250 MB; four minutes
-  cuda      the programs of engine xla, compiled ahead of time for an NVIDIA
-            H200, which need not be here; downloads 135 MB, needs CUDA's ptxas
+  wheel     the sdist and the wheel of the Python package: built, checked by twine, auditwheel
+            and abi3audit, installed in each Python 3.9 to 3.13 that is here; two minutes
   armhf     as arm, for 32-bit ARM, in plain C
   s390x     as arm, for s390x, whose byte order is the other one (big endian)
   i386_elements  the elements' suite on 32-bit x86, in a Debian 12 of that architecture (root only)
   packages_trixie  as packages, in Debian 13 (root only)
   packages_sid     as packages, in Debian unstable (root only)
+  mutants   the suites notice 92 % of 300 changes of the code (tests/mutants/mutants.py); hours
 
---all on a commit without other changes, if nothing failed, writes the commit to build/passed, which
-tools/release.sh asks for.
+And, by name alone:
+
+  cuda      the programs of engine xla, compiled ahead of time for an NVIDIA
+            H200, which need not be here; downloads 135 MB, needs CUDA's ptxas
+
+A stage without a failure on a commit without other changes writes the commit to
+build/passed/STAGE; tools/release.sh asks for those of --all and --release. --list prints the
+stages of these two and of --pr, a line each.
 
 NMS_BUILD_DIR names the build folder (default: build/ in the checkout).
 END
@@ -83,8 +95,58 @@ END
 
 . "$(dirname "$0")/../pipelines/common.sh"
 
-STAGES="release locale leaks asan xla minimal clang install levels"
-SLOW_STAGES="tsan valgrind msan arm i386 fuzz methods frameworks fresh packages trixie sid tpu"
+PR_STAGES="user asan minimal"
+ALL_STAGES="release locale leaks asan xla minimal clang install levels tsan valgrind msan arm i386 fuzz
+  fresh packages trixie sid tpu"
+RELEASE_STAGES="methods frameworks jax wheel armhf s390x i386_elements packages_trixie packages_sid
+  mutants"
+
+# Debian packages by purpose: a build with all elements and the Python package; the elements'
+# suite; what plays videos; the rules; what downloads from PyPI; a build by clang.
+BUILD="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS ccache python3-dev python3-numpy"
+ELEMENTS="gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
+  gstreamer1.0-libav fonts-dejavu-core python3-jsonschema"
+VIDEO="$NMS_PACKAGES_PIPELINES $NMS_PACKAGES_PYTHON python3-jsonschema"
+RULES="clang-format g++ man-db reuse"
+PYPI="python3-pip python3-venv"
+CLANG="clang libclang-rt-dev llvm"
+
+# Prints the packages of stage $1.
+packages_of ()
+{
+  local bare="$NMS_PACKAGES_MINIMAL ccache" cross
+  cross="$bare debootstrap qemu-user"
+  case $1 in
+    user) echo "$BUILD $VIDEO $RULES" ;;
+    release) echo "$BUILD $VIDEO $RULES $PYPI git python3-torchvision valgrind
+      chromium chromium-driver curl python3-selenium
+      kcat mosquitto mosquitto-clients python3-paho-mqtt
+      doxygen furo python3-breathe python3-myst-parser python3-sphinx" ;;
+    locale) echo "$BUILD $VIDEO python3-torchvision locales" ;;
+    asan) echo "$BUILD $VIDEO python3-torchvision" ;;
+    leaks | levels | tsan | mutants) echo "$BUILD $ELEMENTS" ;;
+    xla) echo "$BUILD $ELEMENTS $PYPI" ;;
+    minimal) echo "$bare $ELEMENTS $RULES" ;;
+    clang) echo "$BUILD $ELEMENTS $CLANG" ;;
+    install) echo "$BUILD $NMS_PACKAGES_PIPELINES abigail-tools" ;;
+    valgrind) echo "$BUILD valgrind" ;;
+    msan) echo "$bare $CLANG" ;;
+    fuzz) echo "$BUILD $CLANG" ;;
+    arm) echo "$cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross" ;;
+    i386) echo "$cross gcc-i686-linux-gnu libc6-dev-i386-cross" ;;
+    armhf) echo "$cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross" ;;
+    s390x) echo "$cross gcc-s390x-linux-gnu libc6-dev-s390x-cross" ;;
+    fresh | trixie | sid | i386_elements) echo debootstrap ;;
+    packages) echo "$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_ANALYTICS
+      libcairo2-dev libpython3-dev debootstrap autopkgtest debhelper dh-python lintian" ;;
+    packages_*) echo "debootstrap autopkgtest" ;;
+    tpu | cuda) echo "$BUILD $PYPI" ;;
+    methods) echo "$BUILD $PYPI python3-opencv" ;;
+    frameworks | jax) echo "$BUILD $VIDEO $PYPI python3-torchvision" ;;
+    wheel) echo "$BUILD $PYPI git" ;;
+    *) die "packages_of has no row for the stage $1" ;;
+  esac
+}
 
 # the command that runs others in a newer Debian; empty: they run here (see newer_debian)
 inside=()
@@ -136,7 +198,8 @@ suites ()
   shift
   rm -f "$NMS_BUILD_DIR/$name/meson-logs/$base"*
   ${inside[@]+"${inside[@]}"} env CK_TIMEOUT_MULTIPLIER="${NMS_TIMEOUT_MULTIPLIER:-4}" \
-    meson test -C "$NMS_BUILD_DIR/$name" --no-rebuild --logbase "$base" --print-errorlogs \
+    meson test -C "$NMS_BUILD_DIR/$name" --no-rebuild --setup offline --logbase "$base" \
+    --print-errorlogs \
     --timeout-multiplier "${NMS_TIMEOUT_MULTIPLIER:-4}" "$@" \
     >"$NMS_BUILD_DIR/$name-$stage.log" 2>&1 </dev/null || true
   # (meson adds the name of a wrapper to the name of the file)
@@ -157,12 +220,26 @@ no_suites () { local s; for s; do printf -- '--no-suite %s ' "$s"; done; }
 
 RELEASE="--buildtype=release -Drecords=enabled -Doverlay=enabled -Dpython=enabled"
 # shellcheck disable=SC2086
-build_release () { build release $RELEASE -Dtests=enabled -Ddocs=enabled; }
+build_release () { build release $RELEASE -Dtests=enabled; }
+
+stage_user ()
+{
+  build_release || return 0
+  suites release --suite core --suite gst --suite rules --suite fuzz --suite python \
+    --suite upstream --suite documented --no-suite pip --no-suite torchvision
+}
+
+# (only this stage has the packages of the documentation)
+documentation_site ()
+{
+  meson configure "$NMS_BUILD_DIR/release" -Ddocs=enabled &&
+    meson compile -C "$NMS_BUILD_DIR/release" docs-site
+}
 
 stage_release ()
 {
   build_release || return 0
-  check "the documentation site" meson compile -C "$NMS_BUILD_DIR/release" docs-site
+  check "the documentation site" documentation_site
   suites release $(no_suites tpu methods)
 }
 
@@ -291,7 +368,7 @@ stage_clang ()
 {
   CC=clang CXX=clang++ build clang --buildtype=release -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
     --werror || return 0
-  suites clang $(no_suites pipelines rules bench tpu pip)
+  suites clang $(no_suites pipelines rules bench tpu pip upstream torchvision)
 }
 
 # Checks that the plugin in folder $1 has exactly the elements $2 ..., in order.
@@ -432,8 +509,8 @@ stage_msan ()
 {
   local corpus="$NMS_BUILD_DIR/corpus/msan"
   CC=clang CXX=clang++ NMS_TARGET=tests/fuzz/fuzz-core build msan --buildtype=debugoptimized \
-    -Db_sanitize=memory -Db_lundef=false -Dc_args=-g1 -Dfuzzers=true -Dtests=enabled -Dpython=disabled ||
-    return 0
+    -Db_sanitize=memory -Db_lundef=false -Dc_args=-g1 -Dfuzzers=true -Dtests=enabled \
+    -Drecords=disabled -Doverlay=disabled -Dpython=disabled || return 0
   "$NMS_ROOT/tests/fuzz/corpus.sh" unpack "$NMS_ROOT/tests/fuzz/corpus-core.tar.gz" "$corpus"
   check "fuzz-core" "$NMS_BUILD_DIR/msan/tests/fuzz/fuzz-core" -runs=0 "$corpus"
 }
@@ -464,18 +541,8 @@ stage_arm ()
 
 stage_i386 () { foreign i386 10 || return 0; }
 
-# These run only by name, because they take minutes and their compilers are installed for them.
-stage_armhf ()
-{
-  (nms_install gcc-arm-linux-gnueabihf libc6-dev-armhf-cross) || return 0
-  foreign armhf 3 || return 0
-}
-
-stage_s390x ()
-{
-  (nms_install gcc-s390x-linux-gnu libc6-dev-s390x-cross) || return 0
-  foreign s390x 3 || return 0
-}
+stage_armhf () { foreign armhf 3 || return 0; }
+stage_s390x () { foreign s390x 3 || return 0; }
 
 fuzz_one ()
 {
@@ -505,13 +572,13 @@ stage_fuzz ()
 stage_packages () { check "Debian packages" "$NMS_ROOT/tests/env/packages.sh"; }
 
 # Run only by name, because a stage takes minutes, and what it checks changes with the releases.
-packages_of ()
+debian_packages ()
 {
   wait "$folders" || true
   check "Debian packages of $1" "$NMS_ROOT/tests/env/packages.sh" "$1"
 }
-stage_packages_trixie () { packages_of trixie; }
-stage_packages_sid () { packages_of sid; }
+stage_packages_trixie () { debian_packages trixie; }
+stage_packages_sid () { debian_packages sid; }
 stage_fresh () { check "README's commands on a bare Debian 12" "$NMS_ROOT/tests/env/fresh.sh"; }
 
 # Only the program xlatext loads libtpu, in a process for each module.
@@ -577,6 +644,17 @@ sys.exit("it was imported")'
   done
 }
 
+# Mutants of an earlier commit say nothing about this one.
+stage_mutants ()
+{
+  local folder="$NMS_BUILD_DIR/mutants" commit
+  commit=$(git -C "$NMS_ROOT" rev-parse HEAD)
+  mkdir -p "$folder"
+  [ "$(cat "$folder/commit" 2>/dev/null)" = "$commit" ] || rm -f "$folder/results.txt"
+  printf '%s\n' "$commit" >"$folder/commit"
+  check "the tests notice mutants" python3 "$NMS_ROOT/tests/mutants/mutants.py" --folder "$folder"
+}
+
 # Makes the folders of tests/env/debian.sh while other stages run, because it takes minutes and
 # mostly waits. If it fails, newer_debian tries again.
 make_folders ()
@@ -604,8 +682,8 @@ stage_i386_elements ()
 
 # Runs the suites in a folder of tests/env/debian.sh, in a release build, then the leak tracer.
 # Leaves out instruction counts, which hold for one compiler, and the installation by pip. In sid
-# also leaves out what takes minutes and is the same in trixie: what plays in real time and the
-# slow scripts. Tests of torch are skipped in sid, because its folder does not contain torch.
+# also leaves out what takes minutes and is the same in trixie: the rules, what plays in real time,
+# the slow scripts and the tests of many boxes. Tests of torch are skipped in sid, because its folder does not contain torch.
 newer_debian ()
 {
   local options="-Dtests=enabled -Drecords=enabled -Doverlay=enabled -Danalytics=enabled"
@@ -614,7 +692,7 @@ newer_debian ()
   local batches='' left_out="tpu bench pip extra-packages"
   if [ "$1" != trixie ]; then
     batches="nmsfilter-batches boxmerge-batches boxoverlay-batches boxrecord-batches"
-    left_out="$left_out live scripts"
+    left_out="$left_out live scripts rules many"
   fi
   wait "$folders" || true
   check "make the folder" "$NMS_ROOT/tests/env/debian.sh" "$1" true || return 0
@@ -666,14 +744,44 @@ clean_commit ()
   [ -n "$(git -C "$NMS_ROOT" status --porcelain 2>&1)" ] || git -C "$NMS_ROOT" rev-parse HEAD
 }
 
+# Says what a run without arguments leaves out.
+say_left_out ()
+{
+  say "Not run: sanitizers and the build without libraries (tests/run.sh --pr runs these too); other"
+  say "compilers, instruction sets, processors, Debians, engine xla, TPU kernels, packages and the slow"
+  say "pipelines (tests/run.sh --all); other libraries and mutants (tests/run.sh --release)."
+}
+
+# Keeps the result of a stage that began with $1 passed, on commit $2.
+keep_result ()
+{
+  local folder="$NMS_BUILD_DIR/passed"
+  rm -f "$folder/$stage"
+  [ "$failed" = "$before_failed" ] && [ -n "$2" ] && [ "$2" = "$(clean_commit)" ] || return 0
+  mkdir -p "$folder"
+  printf '%s\n%s passed, 0 failed, %s skipped\n' "$2" "$((passed - $1))" \
+    "$((skipped - before_skipped))" >"$folder/$stage"
+}
+
+# Prints each stage of the lists behind the name of its list.
+list_stages ()
+{
+  printf 'pr %s\n' $PR_STAGES
+  printf 'all %s\n' $ALL_STAGES
+  printf 'release %s\n' $RELEASE_STAGES
+}
+
 main ()
 {
-  local argument name line commit= disk= gigabytes=0
+  local argument name line commit disk= gigabytes=0 packages=()
   wanted=()
   for argument; do
     case $argument in
       -h | --help) usage; exit 0 ;;
-      --all) wanted+=($STAGES $SLOW_STAGES) gigabytes=18; commit=$(clean_commit) ;;
+      --list) list_stages; exit 0 ;;
+      --pr) wanted+=($PR_STAGES) gigabytes=2 ;;
+      --all) wanted+=($ALL_STAGES) gigabytes=10 ;;
+      --release) wanted+=($RELEASE_STAGES) gigabytes=15 ;;
       -*) die "unknown option '$argument' (--help lists them)" ;;
       *)
         declare -F "stage_$argument" >/dev/null ||
@@ -682,7 +790,7 @@ main ()
         ;;
     esac
   done
-  [ ${#wanted[@]} -gt 0 ] || wanted=($STAGES) gigabytes=5
+  [ ${#wanted[@]} -gt 0 ] || wanted=(user) gigabytes=1
 
   nms_build_dir
   check_disk "$gigabytes"
@@ -691,27 +799,32 @@ main ()
   export LC_ALL=C.UTF-8
   export MESON_TESTTHREADS=$(($(nproc) + 1)) # live tests mostly wait
   PATH=/usr/bin:/bin:$PATH # Python: the one that the packages belong to
+  for stage in "${wanted[@]}"; do
+    packages+=($(packages_of "$stage"))
+  done
   stage=install
-  # shellcheck disable=SC2086
-  if ! (nms_install $NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES \
-    $NMS_PACKAGES_PYTHON $NMS_PACKAGES_TESTS); then
+  # shellcheck disable=SC2046
+  if ! (nms_install $(printf '%s\n' "${packages[@]}" | sort -u)); then
     say "0 passed, 1 failed"
     exit 1
   fi
   durations+=("packages" "$((SECONDS - start))")
+  commit=$(clean_commit)
 
   make_folders &
   folders=$!
   for stage in "${wanted[@]}"; do
-    stage_start=$SECONDS before=$passed before_failed=$failed before_skipped=$skipped
+    stage_start=$SECONDS before=$passed before_failed=$failed before_skipped=$skipped name=$stage
     say "== $stage"
     # (a failure is counted where it happens, and the other stages still run)
     "stage_$stage" || true
+    stage=$name
     [ $((passed + failed + skipped)) -gt $((before + before_failed + before_skipped)) ] ||
       result fail "$stage: nothing ran"
     say "   $((passed - before)) passed, $((failed - before_failed)) failed," \
       "in $((SECONDS - stage_start)) s"
     durations+=("$stage" "$((SECONDS - stage_start))")
+    keep_result "$before" "$commit"
   done
 
   say ""
@@ -721,10 +834,9 @@ main ()
     say "FAILED  $name"
   done
   [ "$failed" = 0 ] || [ -z "$disk" ] || say "$disk"
+  [ $# -gt 0 ] || say_left_out
   line="$passed passed, $failed failed"
   [ "$skipped" = 0 ] || line="$line, $skipped skipped"
-  [ "$failed" != 0 ] || [ -z "$commit" ] || [ "$commit" != "$(clean_commit)" ] ||
-    printf '%s\n' "$commit" "$line" >"$NMS_BUILD_DIR/passed" # which tools/release.sh reads
   say "$line"
   [ "$failed" = 0 ]
 }

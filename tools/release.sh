@@ -19,7 +19,7 @@ The steps, in order:
   4. tests/bench/figures.sh has measured every figure of the documents, on a commit with the same
      gst/ and nmscore/.
   5. All is committed on main, and pushed to origin.
-  6. tests/run.sh --all has passed on this commit.
+  6. Each stage of tests/run.sh --all and tests/run.sh --release has passed on this commit.
 
 NMS_BUILD_DIR names the build folder (default: build/ in the checkout).
 END
@@ -100,15 +100,20 @@ check_tree ()
     refuse "origin/main is another commit: git push origin main, or git pull"
 }
 
+# Each stage that passes leaves its commit.
 check_tests ()
 {
-  local commit=
-  [ ! -f "$build/passed" ] || commit=$(head -n 1 "$build/passed")
-  case $commit in
-    "$head") printf 'tests/run.sh --all: %s\n' "$(tail -n 1 "$build/passed")" ;;
-    "") refuse "$build/passed is missing: run tests/run.sh --all" ;;
-    *) refuse "tests/run.sh --all has passed on ${commit:0:12}, and this is ${head:0:12}" ;;
-  esac
+  local circle stage commit
+  local -A missing
+  while read -r circle stage; do
+    commit=
+    [ ! -f "$build/passed/$stage" ] || read -r commit <"$build/passed/$stage"
+    [ "$commit" = "$head" ] || missing[$circle]+=" $stage"
+  done < <(tests/run.sh --list)
+  for circle in all release; do
+    [ -z "${missing[$circle]-}" ] ||
+      refuse "tests/run.sh --$circle: not passed on ${head:0:12}: tests/run.sh${missing[$circle]}"
+  done
 }
 
 make_tag ()

@@ -16,7 +16,7 @@ import tempfile
 from projectfiles import finish
 
 FILES = ("meson.build", "NEWS.md", "debian/changelog", "nmscore/nmscore.h", "tools/release.sh",
-         "tests/bench/figures.sh")
+         "tests/bench/figures.sh", "tests/run.sh", "pipelines/common.sh")
 VERSION = "70.2.0"
 NEWS = "# %s (2031-02-03)\n\n- Made up.\n\n" % VERSION
 ENTRY = """gst-nms (%s) unstable; urgency=medium
@@ -57,7 +57,9 @@ class Scratch:
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", "scratch")
         self.git("update-ref", "refs/remotes/origin/main", "HEAD")
-        self.write("build/passed", self.git("rev-parse", "HEAD") + "\n9 passed, 0 failed\n")
+        for line in self.run("tests/run.sh", "--list")[1].splitlines():
+            self.write("build/passed/" + line.split()[1],
+                       self.git("rev-parse", "HEAD") + "\n9 passed, 0 failed\n")
 
     def write_interface(self, result):
         self.write("tests/abi/abi.sh", "#!/bin/sh\necho 'made up'\n[ \"$1\" = --exact ] && %s\n"
@@ -140,9 +142,13 @@ STEPS = [
      lambda s: s.git("update-ref", "refs/remotes/origin/main", "HEAD~1"), False,
      "origin/main is another"),
     ("the tests have not passed",
-     lambda s: os.remove(s.folder + "/build/passed"), False, "run tests/run.sh --all"),
+     lambda s: shutil.rmtree(s.folder + "/build/passed"), False, "tests/run.sh release locale"),
+    ("a stage has not passed",
+     lambda s: os.remove(s.folder + "/build/passed/arm"), False, ": tests/run.sh arm\n"),
+    ("a stage of a release has not passed",
+     lambda s: os.remove(s.folder + "/build/passed/wheel"), False, ": tests/run.sh wheel\n"),
     ("the tests have passed before",
-     lambda s: s.git("commit", "-q", "--allow-empty", "-m", "x"), False, "all has passed on"),
+     lambda s: s.git("commit", "-q", "--allow-empty", "-m", "x"), False, "--all: not passed on"),
 ]
 
 
