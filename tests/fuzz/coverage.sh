@@ -20,7 +20,7 @@ files_of ()
   case $1 in
     core) find nmscore -name '*.c' ! -path 'nmscore/simd/*' ;;
     meta) ls gst/meta/*.c gst/nmsfilter/*.c gst/transform/*.c ;;
-    jsonl) ls gst/records/jsonl*.c gst/records/jsonlwrite.cc gst/records/jsonscan.cc gst/records/recordedframe.c ;;
+    jsonl) ls gst/records/jsonl*.cc gst/records/recordedframe.c ;;
     mot) ls gst/records/mottext.c gst/records/linereader.c ;;
     python) find python/nmscore -name '*.c' ! -name 'pylazy*' ! -name 'xla*' ! -name pystablehlo.c ;;
   esac
