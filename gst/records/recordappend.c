@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* recordappend: reads the last line of the file only, so the time does not depend on its size: a
- * block at the end, and a block of twice the size while the line is longer. */
-#define _GNU_SOURCE /* memrchr () */
+/* recordappend: reads the last lines of the file only, so the time does not depend on its size: a
+ * block at the end, and a block of twice the size while it has no whole line. */
 #include "recordappend.h"
 
 #include <errno.h>
@@ -13,6 +12,7 @@
 
 #include "fileerror.h"
 #include "jsonl.h"
+#include "linereader.h"
 #include "mottext.h"
 
 #define FIRST_BLOCK (64 * 1024)
@@ -23,71 +23,51 @@ typedef struct
 {
   gchar *line;       /* the last line that has an end and is not blank, or NULL */
   gchar *unfinished; /* what is behind the last end of line, or NULL */
+  off_t end;         /* where that begins */
 } Tail;
 
-/* Reads `size` bytes at `offset`, or fewer at the end of the file. */
+/* Reads the lines that begin behind `offset`. Returns FALSE and an error if that fails. */
 static gboolean
-read_block (int fd, gchar *block, gsize size, goffset offset, gsize *got, GError **error)
+read_block (Tail *self, LineReader *lines, guint64 offset, GError **error)
 {
-  *got = 0;
-  while (*got < size) {
-    gssize count = pread (fd, block + *got, size - *got, offset + (goffset) *got);
+  LineReaderResult result = LINE_READER_LINE;
+  gboolean first = offset > 0; /* it may begin before the block */
+  gsize length;
+  gchar *line;
 
-    if (count == 0)
-      break;
-    if (count < 0 && errno != EINTR)
-      return file_error_set (error, errno);
-    *got += MAX (count, 0);
-  }
-  return TRUE;
-}
-
-/* Sets the lines from a block at the end of the file. Returns FALSE if the last
- * complete line begins before the block. */
-static gboolean
-split (Tail *self, const gchar *block, gsize size, gboolean whole_file)
-{
-  const gchar *end = memrchr (block, '\n', size), *start;
-  gsize length = end ? (gsize) (end - block) : 0;
-
-  if (end == NULL && !whole_file)
+  if (!line_reader_seek (lines, offset, error))
     return FALSE;
-  while (length > 0 && g_ascii_isspace (block[length - 1]))
-    length--;
-  start = memrchr (block, '\n', length);
-  if (start == NULL && !whole_file)
-    return FALSE;
-  start = start ? start + 1 : block;
-  if (length > 0)
-    self->line = g_strndup (start, (gsize) (block + length - start));
-  end = end ? end + 1 : block;
-  if (end < block + size)
-    self->unfinished = g_strndup (end, (gsize) (block + size - end));
-  return TRUE;
-}
+  while ((result = line_reader_next (lines, &line, &length, error)) == LINE_READER_LINE) {
+    const gboolean unfinished = line_reader_is_unfinished (lines);
+    gchar **keep = unfinished ? &self->unfinished : &self->line;
 
-static gboolean
-read_tail (Tail *self, int fd, GError **error)
-{
-  gboolean done = FALSE;
-  gchar *block = NULL;
-  gsize want, got;
-  struct stat st;
-
-  if (fstat (fd, &st) < 0)
-    return file_error_set (error, errno);
-  for (want = FIRST_BLOCK; !done && want <= LARGEST_BLOCK; want *= 2) {
-    goffset offset = MAX (0, (goffset) st.st_size - (goffset) want);
-
-    block = g_realloc (block, want);
-    if (!read_block (fd, block, want, offset, &got, error)) {
-      g_free (block);
-      return FALSE;
+    if (!first && (unfinished || strspn (line, " \t\r") < length)) {
+      g_free (*keep);
+      *keep = g_strdup (line);
     }
-    done = split (self, block, got, offset == 0);
+    if (unfinished)
+      self->end = (off_t) line_reader_offset (lines);
+    first = FALSE;
   }
-  g_free (block);
-  return done || file_error_set (error, EFBIG);
+  if (result == LINE_READER_TOO_LONG)
+    file_error_set (error, EFBIG);
+  return result == LINE_READER_EOF;
+}
+
+static gboolean
+read_tail (Tail *self, const gchar *path, guint64 size, GError **error)
+{
+  LineReader *lines = line_reader_new (path, LARGEST_BLOCK, NULL, error);
+  gboolean ok = lines != NULL;
+  guint64 offset = size;
+
+  for (guint64 want = FIRST_BLOCK; ok && offset > 0 && self->line == NULL; want *= 2) {
+    offset = size > want ? size - want : 0;
+    g_clear_pointer (&self->unfinished, g_free);
+    ok = read_block (self, lines, offset, error);
+  }
+  line_reader_free (lines);
+  return ok;
 }
 
 /* Parses a line. Sets *next_index behind its frame and *columns if it is MOT text. */
@@ -123,27 +103,15 @@ looks_right (const gchar *text, RecordFormat format)
   return format == RECORD_FORMAT_MOT ? g_ascii_isdigit (*text) : *text == '{';
 }
 
-/* Removes what is behind the last end of line. */
+/* Completes the unfinished line, or removes it. */
 static gboolean
-remove_unfinished (int fd, gsize length, guint64 *removed, GError **error)
-{
-  struct stat st;
-
-  if (fstat (fd, &st) < 0 || ftruncate (fd, st.st_size - (off_t) length) < 0)
-    return file_error_set (error, errno);
-  *removed = length;
-  return TRUE;
-}
-
-static gboolean
-prepare (int fd, const Tail *tail, RecordFormat format, guint64 *next_index, guint64 *removed,
-    GError **error)
+prepare (int fd, const Tail *tail, RecordFormat format, guint64 *next_index, GError **error)
 {
   gchar *rest = tail->unfinished ? g_strchomp (g_strdup (tail->unfinished)) : NULL;
   gboolean complete = FALSE, ok = tail->line == NULL;
   guint columns = 0, rest_columns = 0;
   GError *reason = NULL;
-  guint64 rest_index;
+  guint64 rest_index = 0;
 
   if (tail->line)
     ok = parse (tail->line, format, next_index, &columns, &reason);
@@ -161,7 +129,7 @@ prepare (int fd, const Tail *tail, RecordFormat format, guint64 *next_index, gui
     *next_index = format == RECORD_FORMAT_MOT ? rest_index : 0;
     ok = write (fd, "\n", 1) == 1 || file_error_set (error, errno);
   } else if (rest) {
-    ok = remove_unfinished (fd, strlen (tail->unfinished), removed, error);
+    ok = ftruncate (fd, tail->end) == 0 || file_error_set (error, errno);
   }
   g_free (rest);
   return ok;
@@ -171,7 +139,8 @@ gboolean
 record_append_prepare (const gchar *path, RecordFormat format, guint64 *next_index,
     guint64 *removed, GError **error)
 {
-  Tail tail = { NULL, NULL };
+  Tail tail = { NULL, NULL, 0 };
+  struct stat before, after;
   gboolean ok;
   int fd;
 
@@ -179,7 +148,11 @@ record_append_prepare (const gchar *path, RecordFormat format, guint64 *next_ind
   fd = g_open (path, O_RDWR | O_APPEND | O_CLOEXEC, 0);
   if (fd < 0)
     return file_error_set (error, errno);
-  ok = read_tail (&tail, fd, error) && prepare (fd, &tail, format, next_index, removed, error);
+  ok = fstat (fd, &before) == 0 || file_error_set (error, errno);
+  ok = ok && read_tail (&tail, path, (guint64) before.st_size, error)
+      && prepare (fd, &tail, format, next_index, error);
+  if (ok && fstat (fd, &after) == 0 && after.st_size < before.st_size)
+    *removed = (guint64) (before.st_size - after.st_size);
   g_free (tail.line);
   g_free (tail.unfinished);
   close (fd);
