@@ -2,8 +2,11 @@
 /* replaying: a boxreplay in a harness, its recording in a text file. */
 #include "replaying.h"
 
+#include <fcntl.h>
 #include <gst/check/gstcheck.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "textfiles.h"
 
@@ -120,19 +123,82 @@ replay_must_say (Replay *r, GstMessageType type, const gchar *what)
   g_free (text);
 }
 
+gchar *
+replay_line (guint64 time, guint x)
+{
+  return g_strdup_printf ("{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,\"y\":0,"
+                          "\"w\":4,\"h\":4}]}\n",
+      time, x);
+}
+
 /* Writes records with x = 1, 2, 3, ... */
 gchar *
 replay_records (const gdouble *times, guint count)
 {
   GString *s = g_string_new (NULL);
-  guint i;
 
-  for (i = 0; i < count; i++)
-    g_string_append_printf (s,
-        "{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,"
-        "\"y\":0,\"w\":4,\"h\":4}]}\n",
-        (guint64) (times[i] * FRAME + 0.5), i + 1);
+  for (guint i = 0; i < count; i++) {
+    gchar *line = replay_line ((guint64) (times[i] * FRAME + 0.5), i + 1);
+
+    g_string_append (s, line);
+    g_free (line);
+  }
   return g_string_free (s, FALSE);
+}
+
+int
+replay_open_pipe (Replay *r, const gchar *properties)
+{
+  gchar *launch;
+  int fd;
+
+  *r = (Replay) { .path = text_file_path ("pipe"), .bus = gst_bus_new () };
+  fail_unless (mkfifo (r->path, 0600) == 0);
+  fd = open (r->path, O_RDWR);
+  launch = g_strdup_printf ("boxreplay name=e location=%s %s", r->path, properties);
+  r->h = gst_harness_new_parse (launch);
+  gst_element_set_bus (r->h->element, r->bus);
+  gst_harness_set_src_caps_str (r->h, CAPS);
+  g_free (launch);
+  return fd;
+}
+
+void
+replay_close_pipe (Replay *r, int fd)
+{
+  close (fd);
+  unlink (r->path);
+  replay_close (r);
+}
+
+void
+replay_must_refuse (const gchar *text, const gchar *launch, ...)
+{
+  GstBus *bus = gst_bus_new ();
+  GstElement *element;
+  va_list args;
+  gchar *line;
+
+  va_start (args, launch);
+  line = g_strdup_vprintf (launch, args);
+  va_end (args);
+  element = gst_object_ref_sink (gst_parse_launch (line, NULL));
+  gst_element_set_bus (element, bus);
+  for (guint i = 0; i < 2; i++) {
+    Replay r = { .bus = bus };
+    gchar *said;
+
+    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PLAYING),
+        GST_STATE_CHANGE_FAILURE);
+    said = replay_message (&r, GST_MESSAGE_ERROR);
+    fail_unless (strstr (said, text) != NULL, "%s said: %s", line, said);
+    g_free (said);
+    gst_element_set_state (element, GST_STATE_NULL);
+  }
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (element);
+  gst_object_unref (bus);
+  g_free (line);
 }
 
 void

@@ -44,3 +44,15 @@ void replay_must_say (Replay *r, GstMessageType type, const gchar *what);
 
 void replay_segment (Replay *r, GstClockTime start, GstClockTime time);
 void replay_flush (Replay *r);
+
+/* Opens a FIFO that a boxreplay with these properties reads. Returns its end for writing, which
+ * replay_close_pipe () closes. */
+int replay_open_pipe (Replay *r, const gchar *properties);
+void replay_close_pipe (Replay *r, int fd);
+
+/* Returns a line at `time` in ns whose only box has this x. Free it. */
+gchar *replay_line (guint64 time, guint x);
+
+/* Fails unless the element of this launch line cannot start, twice, with an error that contains the
+ * text. */
+void replay_must_refuse (const gchar *text, const gchar *launch, ...) G_GNUC_PRINTF (2, 3);

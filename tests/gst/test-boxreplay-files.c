@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxreplay: malformed files, pipes, states, and recordings of any length. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,48 +13,19 @@
 
 /* --------------------------------------------------------------- bad input */
 
-static void
-must_not_start (const gchar *location, const gchar *what)
-{
-  GstElement *element = gst_element_factory_make ("boxreplay", NULL);
-  GstBus *bus = gst_bus_new ();
-  GstMessage *message;
-  GError *error;
-  guint i;
-
-  gst_element_set_bus (element, bus);
-  g_object_set (element, "location", location, NULL);
-  for (i = 0; i < 2; i++) {
-    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PLAYING),
-        GST_STATE_CHANGE_FAILURE);
-    message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-    fail_unless (message != NULL);
-    gst_message_parse_error (message, &error, NULL);
-    fail_unless (strstr (error->message, what) != NULL, "%s", error->message);
-    fail_unless (location == NULL || strstr (error->message, location) != NULL);
-    g_error_free (error);
-    gst_message_unref (message);
-    fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR) == NULL);
-    gst_element_set_state (element, GST_STATE_NULL);
-  }
-  gst_element_set_bus (element, NULL);
-  gst_object_unref (bus);
-  gst_object_unref (element);
-}
-
 GST_START_TEST (unusable_files_fail_at_start)
 {
   gchar *path = text_file_path ("missing.jsonl");
 
-  must_not_start (NULL, "set the property location");
-  must_not_start ("", "set the property location");
-  must_not_start (path, "No such file or directory");
-  must_not_start (g_get_tmp_dir (), "Is a directory");
+  replay_must_refuse ("set the property location", "boxreplay");
+  replay_must_refuse ("set the property location", "boxreplay location=\"\"");
+  replay_must_refuse ("missing.jsonl: No such file or directory", "boxreplay location=%s", path);
+  replay_must_refuse ("Is a directory", "boxreplay location=%s", g_get_tmp_dir ());
   g_free (path);
   path = text_file_new ("secret.jsonl", "", 0);
   fail_unless (chmod (path, 0) == 0);
   if (access (path, R_OK) < 0)
-    must_not_start (path, "Permission denied");
+    replay_must_refuse ("Permission denied", "boxreplay location=%s", path);
   else
     g_printerr ("unreadable file: NOT TESTED as root, who may read all\n");
   g_free (path);
@@ -231,52 +201,20 @@ GST_END_TEST;
 
 /* -------------------------------------------------------------- pipes, states */
 
-typedef struct
-{
-  gchar *path;
-  const gchar *text;
-} Feed;
-
-static gpointer
-feed_fifo (gpointer data)
-{
-  Feed *feed = data;
-  int fd = open (feed->path, O_WRONLY);
-  gsize length = strlen (feed->text);
-
-  fail_unless (fd >= 0);
-  fail_unless (write (fd, feed->text, length) == (gssize) length);
-  close (fd);
-  return NULL;
-}
-
+/* A pipe is read forward: seeks forward work, seeks back do not. */
 GST_START_TEST (a_fifo_streams)
 {
-  static const gdouble times[] = { 0, 1, 2, 3 };
-  gchar *text = replay_records (times, 4);
-  Feed feed = { text_file_path ("fifo"), text };
-  GThread *thread;
-  Replay r = { NULL };
-  gchar *launch = g_strdup_printf ("boxreplay location=%s", feed.path);
+  Replay r;
+  int fd = replay_open_pipe (&r, "");
 
-  fail_unless (mkfifo (feed.path, 0600) == 0);
-  /* opens although there is no writer, and stops although none ever comes */
-  r.path = g_strdup (feed.path);
-  r.h = gst_harness_new_parse (launch);
-  r.bus = gst_bus_new ();
-  gst_harness_set_src_caps_str (r.h, CAPS);
-  replay_close (&r);
+  for (guint i = 0; i < 4; i++) {
+    gchar *line = replay_line (i * FRAME, i + 1);
 
-  r.path = g_strdup (feed.path);
-  r.h = gst_harness_new_parse (launch);
-  r.bus = gst_bus_new ();
-  gst_element_set_bus (r.h->element, r.bus);
-  gst_harness_set_src_caps_str (r.h, CAPS);
-  thread = g_thread_new ("feed", feed_fifo, &feed);
+    fail_unless_equals_int (write (fd, line, strlen (line)), (int) strlen (line));
+    g_free (line);
+  }
   fail_unless_equals_int (replay_x_at (&r, 0), 1);
   fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
-  g_thread_join (thread);
-  /* seeks forward work, seeks back do not */
   replay_flush (&r);
   replay_segment (&r, 3 * FRAME, 3 * FRAME);
   fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), 4);
@@ -284,48 +222,7 @@ GST_START_TEST (a_fifo_streams)
   replay_segment (&r, 0, 0);
   fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, "cannot seek backward");
-  replay_close (&r);
-
-  g_free (launch);
-  g_free (feed.path);
-  g_free (text);
-}
-
-GST_END_TEST;
-
-static gpointer
-push_one (gpointer data)
-{
-  return GINT_TO_POINTER (gst_harness_push (data, replay_buffer (0)));
-}
-
-/* A silent pipe does not block a flush or a state change. */
-GST_START_TEST (a_silent_pipe_is_interrupted)
-{
-  gchar *path = text_file_path ("silent");
-  gchar *launch = g_strdup_printf ("boxreplay location=%s", path);
-  GstHarness *h;
-  GThread *thread;
-  int fd;
-  guint i;
-
-  fail_unless (mkfifo (path, 0600) == 0);
-  fd = open (path, O_RDWR); /* a writer that writes nothing */
-  for (i = 0; i < 2; i++) {
-    h = gst_harness_new_parse (launch);
-    gst_harness_set_src_caps_str (h, CAPS);
-    thread = g_thread_new ("push", push_one, h);
-    g_usleep (50000);
-    if (i == 0)
-      gst_harness_push_event (h, gst_event_new_flush_start ());
-    else
-      gst_element_set_state (h->element, GST_STATE_NULL);
-    fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
-    gst_harness_teardown (h);
-  }
-  close (fd);
-  g_free (launch);
-  g_free (path);
+  replay_close_pipe (&r, fd);
 }
 
 GST_END_TEST;
@@ -453,8 +350,7 @@ static const CheckCase cases[] = { CHECK_CASE (unusable_files_fail_at_start),
   CHECK_CASE (malformed_lines_name_file_and_line), CHECK_CASE (the_format_is_told_or_refused),
   CHECK_CASE (long_lines_are_refused), CHECK_CASE (labels_are_limited),
   CHECK_CASE (boxes_without_any_frame_size), CHECK_CASE (a_fifo_streams),
-  CHECK_CASE (a_silent_pipe_is_interrupted), CHECK_CASE (files_change_in_ready_only),
-  CHECK_CASE (files_change_while_starting), CHECK_CASE (states_may_repeat),
-  CHECK_CASE (long_recordings_take_little_memory), { NULL } };
+  CHECK_CASE (files_change_in_ready_only), CHECK_CASE (files_change_while_starting),
+  CHECK_CASE (states_may_repeat), CHECK_CASE (long_recordings_take_little_memory), { NULL } };
 
 CHECK_PROGRAM (cases);

@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxreplay: recordings that are written while they are replayed, and detectors that are
  * slower than the video. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "checkrunner.h"
 #include "gstboxes.h"
 #include "replaying.h"
 #include "textfiles.h"
-
-/* Returns a line at `time` in ns whose only box has this x. Free it. */
-static gchar *
-line_at (guint64 time, guint x)
-{
-  return g_strdup_printf ("{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,\"y\":0,"
-                          "\"w\":4,\"h\":4}]}\n",
-      time, x);
-}
 
 static void
 append_text (const gchar *path, const gchar *text, gssize length)
@@ -91,7 +80,7 @@ write_slowly (gpointer path)
   guint i;
 
   for (i = 1; i < LINES; i++) {
-    gchar *line = line_at (i * FRAME, i + 1);
+    gchar *line = replay_line (i * FRAME, i + 1);
     gsize half = strlen (line) / 2;
 
     append_text (path, line, half);
@@ -134,26 +123,32 @@ push_second (gpointer data)
   return GINT_TO_POINTER (gst_harness_push (data, replay_buffer (FRAME)));
 }
 
-GST_START_TEST (following_is_interrupted)
+/* Neither a silent pipe nor a file that does not grow blocks a flush or a state change. */
+GST_START_TEST (waiting_is_interrupted)
 {
   static const gdouble times[] = { 0 };
-  guint i;
 
-  for (i = 0; i < 2; i++) {
+  for (guint i = 0; i < 4; i++) {
     GThread *thread;
+    int fd = -1;
     Replay r;
 
-    replay_open_records (&r, times, 1, "follow=true");
-    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    if (i < 2)
+      fd = replay_open_pipe (&r, "");
+    else
+      replay_open_records (&r, times, 1, "follow=true");
     thread = g_thread_new ("push", push_second, r.h);
     g_usleep (50000);
-    if (i == 0)
+    if (i % 2 == 0)
       gst_harness_push_event (r.h, gst_event_new_flush_start ());
     else
       gst_element_set_state (r.h->element, GST_STATE_NULL);
     fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
     fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR) == NULL);
-    replay_close (&r);
+    if (i < 2)
+      replay_close_pipe (&r, fd);
+    else
+      replay_close (&r);
   }
 }
 
@@ -164,7 +159,7 @@ static void
 append_records (const gchar *path, guint from, guint to)
 {
   for (; from < to; from++) {
-    gchar *line = line_at (from * FRAME, from + 1);
+    gchar *line = replay_line (from * FRAME, from + 1);
 
     append_text (path, line, -1);
     g_free (line);
@@ -213,7 +208,7 @@ GST_END_TEST;
 GST_START_TEST (follow_goes_on_in_a_file_cut_off)
 {
   static const gdouble times[] = { 0 };
-  gchar *line = line_at (3 * FRAME, 4);
+  gchar *line = replay_line (3 * FRAME, 4);
   Replay r;
 
   replay_open_records (&r, times, 1, "follow=true");
@@ -254,36 +249,19 @@ GST_START_TEST (follow_waits_for_a_new_file)
 
 GST_END_TEST;
 
-static gpointer
-push_first (gpointer data)
-{
-  return GINT_TO_POINTER (gst_harness_push (data, replay_buffer (0)));
-}
-
 /* A stream that waits for lines posts one warning. */
 GST_START_TEST (waiting_is_a_warning)
 {
-  guint i, k;
-
-  for (i = 0; i < 2; i++) {
-    Replay r = { NULL };
-    gchar *path = text_file_path ("waiting"), *launch;
+  for (guint i = 0; i < 2; i++) {
     int fd = -1;
+    Replay r;
 
-    if (i == 0) {
-      fail_unless (mkfifo (path, 0600) == 0);
-      fd = open (path, O_RDWR);
-    } else {
-      append_text (path, "", 0);
-    }
-    launch = g_strdup_printf ("boxreplay location=%s follow=%s", path, i == 0 ? "false" : "true");
-    r.path = path;
-    r.bus = gst_bus_new ();
-    r.h = gst_harness_new_parse (launch);
-    gst_element_set_bus (r.h->element, r.bus);
-    gst_harness_set_src_caps_str (r.h, CAPS);
-    for (k = 0; k < 2; k++) {
-      GThread *thread = g_thread_new ("push", push_first, r.h);
+    if (i == 0)
+      fd = replay_open_pipe (&r, "");
+    else
+      replay_open (&r, "", "follow=true");
+    for (guint k = 0; k < 2; k++) {
+      GThread *thread = g_thread_new ("push", push_second, r.h);
 
       g_usleep (1300000);
       replay_flush (&r);
@@ -291,11 +269,10 @@ GST_START_TEST (waiting_is_a_warning)
       fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
     }
     replay_must_say (&r, GST_MESSAGE_WARNING, "has had no line for 1 s");
-    if (fd >= 0)
-      close (fd);
-    unlink (path);
-    g_free (launch);
-    replay_close (&r);
+    if (i == 0)
+      replay_close_pipe (&r, fd);
+    else
+      replay_close (&r);
   }
 }
 
@@ -415,60 +392,27 @@ GST_START_TEST (a_pipe_adds_no_latency)
   guint i, k;
 
   for (i = 0; i < G_N_ELEMENTS (off); i++) {
-    Replay r = { .path = text_file_path ("latency"), .bus = gst_bus_new () };
-    gchar *launch = g_strdup_printf ("boxreplay location=%s", r.path);
-    int fd;
+    Replay r;
+    int fd = replay_open_pipe (&r, "");
 
-    fail_unless (mkfifo (r.path, 0600) == 0);
-    fd = open (r.path, O_RDWR);
-    r.h = gst_harness_new_parse (launch);
-    gst_harness_set_src_caps_str (r.h, CAPS);
     for (k = 1; k <= 3; k++) {
-      gchar *line = line_at (k * FRAME + off[i], k);
+      gchar *line = replay_line (k * FRAME + off[i], k);
 
       fail_unless_equals_int (write (fd, line, strlen (line)), (int) strlen (line));
       /* waits for ever if the record of the next frame is needed */
       fail_unless_equals_int (replay_x_at (&r, k * FRAME), k);
       g_free (line);
     }
-    close (fd);
-    unlink (r.path);
-    g_free (launch);
-    replay_close (&r);
+    replay_close_pipe (&r, fd);
   }
 }
 
 GST_END_TEST;
 
-/* Opens a pipe to a boxreplay with these properties. Returns its end for writing. */
-static int
-open_pipe (Replay *r, const gchar *properties)
-{
-  gchar *launch;
-  int fd;
-
-  *r = (Replay) { .path = text_file_path ("pipe"), .bus = gst_bus_new () };
-  fail_unless (mkfifo (r->path, 0600) == 0);
-  fd = open (r->path, O_RDWR);
-  launch = g_strdup_printf ("boxreplay location=%s %s", r->path, properties);
-  r->h = gst_harness_new_parse (launch);
-  gst_harness_set_src_caps_str (r->h, CAPS);
-  g_free (launch);
-  return fd;
-}
-
-static void
-close_pipe (Replay *r, int fd)
-{
-  close (fd);
-  unlink (r->path);
-  replay_close (r);
-}
-
 static void
 write_line (int fd, guint frame)
 {
-  gchar *line = line_at (frame * FRAME, frame);
+  gchar *line = replay_line (frame * FRAME, frame);
 
   fail_unless_equals_int (write (fd, line, strlen (line)), (int) strlen (line));
   g_free (line);
@@ -484,7 +428,7 @@ GST_START_TEST (a_pipe_is_waited_for_no_longer_than_told)
 
   for (i = 0; i < G_N_ELEMENTS (ways); i++) {
     gchar *properties = g_strconcat ("boxes-timeout=50000000 ", ways[i], NULL);
-    int fd = open_pipe (&r, properties);
+    int fd = replay_open_pipe (&r, properties);
 
     start = g_get_monotonic_time ();
     fail_unless_equals_int (replay_x_at (&r, 0), -1); /* before the first line */
@@ -502,7 +446,7 @@ GST_START_TEST (a_pipe_is_waited_for_no_longer_than_told)
     fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), i == 1 ? 3 : -1);
     fail_unless_equals_int (replay_x_at (&r, 4 * FRAME), 4);
     fail_unless_equals_uint64 (replay_stat (&r, "matched"), i == 1 ? 3 : 2);
-    close_pipe (&r, fd);
+    replay_close_pipe (&r, fd);
     g_free (properties);
   }
 }
@@ -515,7 +459,7 @@ GST_START_TEST (latency_includes_the_wait)
   GstElement *element;
   GstMessage *message;
   Replay r;
-  int fd = open_pipe (&r, "");
+  int fd = replay_open_pipe (&r, "");
 
   gst_harness_set_upstream_latency (r.h, 7 * GST_MSECOND);
   fail_unless_equals_uint64 (gst_harness_query_latency (r.h), 7 * GST_MSECOND);
@@ -528,7 +472,7 @@ GST_START_TEST (latency_includes_the_wait)
   fail_unless_equals_uint64 (gst_harness_query_latency (r.h), 57 * GST_MSECOND);
   gst_element_set_bus (element, NULL);
   gst_object_unref (element);
-  close_pipe (&r, fd);
+  replay_close_pipe (&r, fd);
 
   replay_open_records (&r, times, 1, "boxes-timeout=50000000");
   gst_harness_set_upstream_latency (r.h, 7 * GST_MSECOND);
@@ -560,53 +504,35 @@ GST_END_TEST;
 /* Two replays of one pipe would each get a part of its lines; two of one file do not. */
 GST_START_TEST (a_pipe_has_one_replay)
 {
-  guint i;
+  static const gdouble times[] = { 0 };
+  Replay one, two;
+  int fd = replay_open_pipe (&one, "");
+  gchar *path = g_strdup (one.path);
+  GstElement *second = gst_element_factory_make ("boxreplay", NULL);
 
-  for (i = 0; i < 2; i++) {
-    GstElement *one = gst_element_factory_make ("boxreplay", "first");
-    GstElement *other = gst_element_factory_make ("boxreplay", "second");
-    gchar *path = i == 0 ? text_file_path ("shared") : text_file_new ("shared.jsonl", "", 0);
-    GstBus *bus = gst_bus_new ();
-
-    if (i == 0)
-      fail_unless (mkfifo (path, 0600) == 0);
-    g_object_set (one, "location", path, NULL);
-    g_object_set (other, "location", path, NULL);
-    gst_element_set_bus (other, bus);
-    fail_unless (gst_element_set_state (one, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
-    fail_unless_equals_int (gst_element_set_state (other, GST_STATE_PAUSED)
-            == GST_STATE_CHANGE_FAILURE,
-        i == 0);
-    if (i == 0) {
-      GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-      GError *error;
-
-      fail_unless (message != NULL);
-      gst_message_parse_error (message, &error, NULL);
-      fail_unless (strstr (error->message, "first reads this file, so second cannot") != NULL, "%s",
-          error->message);
-      g_error_free (error);
-      gst_message_unref (message);
-    }
-    gst_element_set_state (one, GST_STATE_NULL);
-    gst_element_set_state (other, GST_STATE_NULL);
-    /* the claim ends in the state READY */
-    fail_unless (gst_element_set_state (other, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
-    gst_element_set_state (other, GST_STATE_NULL);
-    gst_element_set_bus (other, NULL);
-    gst_object_unref (bus);
-    gst_object_unref (one);
-    gst_object_unref (other);
-    unlink (path);
-    g_free (path);
-  }
+  replay_must_refuse ("e reads this file, so second cannot", "boxreplay name=second location=%s",
+      path);
+  /* the claim ends in the state READY */
+  gst_element_set_state (one.h->element, GST_STATE_READY);
+  g_object_set (second, "location", path, NULL);
+  fail_unless (gst_element_set_state (second, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (second, GST_STATE_NULL);
+  gst_object_unref (second);
+  replay_close_pipe (&one, fd);
+  replay_open_records (&one, times, 1, "");
+  replay_open_records (&two, times, 1, ""); /* of the same file */
+  fail_unless_equals_int (replay_x_at (&one, 0), 1);
+  fail_unless_equals_int (replay_x_at (&two, 0), 1);
+  replay_close (&one);
+  replay_close (&two);
+  g_free (path);
 }
 
 GST_END_TEST;
 
 static const CheckCase cases[] = { CHECK_CASE (an_unfinished_line_is_a_warning),
   CHECK_CASE (unfinished_mot_text_is_a_warning), CHECK_CASE (follow_waits_for_lines),
-  CHECK_CASE (following_is_interrupted), CHECK_CASE (follow_goes_on_in_a_new_file),
+  CHECK_CASE (waiting_is_interrupted), CHECK_CASE (follow_goes_on_in_a_new_file),
   CHECK_CASE (follow_goes_on_in_a_file_cut_off), CHECK_CASE (follow_waits_for_a_new_file),
   CHECK_CASE (waiting_is_a_warning), CHECK_CASE (hold_fills_the_frames_between),
   CHECK_CASE (hold_ends_at_an_empty_record), CHECK_CASE (hold_follows_seeks),
