@@ -508,16 +508,16 @@ GST_START_TEST (a_pipe_has_one_replay)
   Replay one, two;
   int fd = replay_open_pipe (&one, "");
   gchar *path = g_strdup (one.path);
-  GstElement *second = gst_element_factory_make ("boxreplay", NULL);
+  GstElement *other = gst_element_factory_make ("boxreplay", NULL);
 
   replay_must_refuse ("e reads this file, so second cannot", "boxreplay name=second location=%s",
       path);
   /* the claim ends in the state READY */
   gst_element_set_state (one.h->element, GST_STATE_READY);
-  g_object_set (second, "location", path, NULL);
-  fail_unless (gst_element_set_state (second, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
-  gst_element_set_state (second, GST_STATE_NULL);
-  gst_object_unref (second);
+  g_object_set (other, "location", path, NULL);
+  fail_unless (gst_element_set_state (other, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (other, GST_STATE_NULL);
+  gst_object_unref (other);
   replay_close_pipe (&one, fd);
   replay_open_records (&one, times, 1, "");
   replay_open_records (&two, times, 1, ""); /* of the same file */
