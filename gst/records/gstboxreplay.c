@@ -176,13 +176,14 @@ fill_search (GstBoxReplay *self, RecordSearch *search)
 
 /* Parses the line in the metadata of the buffer. */
 static RecordMatchResult
-parse_line (GstBoxReplay *self, const RecordSearch *search, GstClockTime time, GstBuffer *buffer,
-    GError **error)
+parse_line (GstBoxReplay *self, const RecordSearch *search, const GstSegment *segment,
+    GstBuffer *buffer, GError **error)
 {
   const gchar *line = line_meta_get (buffer);
   const GstMapInfo text = { .data = (guint8 *) line, .size = line ? strlen (line) : 0 };
 
-  return replay_text_parse (&self->text, search, time, &text, &self->frame, error);
+  return replay_text_parse (&self->text, search, replay_pad_time (segment, buffer), &text,
+      &self->frame, error);
 }
 
 /* Sets `frame` to the record of the buffer, whose boxes fit the frame size of the caps, or to
@@ -192,7 +193,6 @@ parse_line (GstBoxReplay *self, const RecordSearch *search, GstClockTime time, G
 static GstFlowReturn
 find_record (GstBoxReplay *self, const GstSegment *segment, GstBuffer *buffer)
 {
-  const GstClockTime time = replay_pad_time (segment, buffer);
   RecordMatchResult result = RECORD_MATCH_NONE;
   GError *error = NULL;
   RecordSearch search;
@@ -207,9 +207,10 @@ find_record (GstBoxReplay *self, const GstSegment *segment, GstBuffer *buffer)
   if (self->match)
     result = record_match_find (self->match, &search, &self->frame, &error);
   else if (self->pad == NULL)
-    result = parse_line (self, &search, time, buffer, &error);
-  else if (GST_CLOCK_TIME_IS_VALID (time))
-    result = replay_pad_find (self->pad, time, &search, &self->frame, &error);
+    result = parse_line (self, &search, segment, buffer, &error);
+  else
+    result = replay_pad_find (self->pad, replay_pad_time (segment, buffer), &search, &self->frame,
+        &error);
   if (result != RECORD_MATCH_FAILED)
     return result == RECORD_MATCH_FLUSHING ? GST_FLOW_FLUSHING : GST_FLOW_OK;
   if (error->domain == RECORD_ERROR)

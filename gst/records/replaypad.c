@@ -220,6 +220,8 @@ replay_pad_find (GstBoxReplayPad *self, GstClockTime time, const RecordSearch *s
   GstMapInfo map;
   gboolean done;
 
+  if (!GST_CLOCK_TIME_IS_VALID (time))
+    return RECORD_MATCH_NONE;
   g_mutex_lock (&self->lock);
   done = wait_for_line (self, time > tolerance ? time - tolerance : 0, last, search->deadline,
       &buffer);

@@ -39,7 +39,7 @@ GstClockTime replay_pad_time (const GstSegment *segment, GstBuffer *buffer);
 /* Finds the first text that is at most the tolerance of the search away from the running time
  * `time` of a frame. Earlier text is dropped and counted as unmatched. Waits until such text, a
  * later text, a GAP event or EOS has come, but no longer than until the deadline of the search.
- * Text without content is a frame without boxes.
+ * Text without content is a frame without boxes, and so is a frame without a time.
  * Called by the streaming thread of the video. The frame is that of replay_text_parse (). */
 RecordMatchResult replay_pad_find (GstBoxReplayPad *self, GstClockTime time,
     const RecordSearch *search, RecordedFrame **frame, GError **error);
