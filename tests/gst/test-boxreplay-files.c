@@ -253,20 +253,21 @@ GST_START_TEST (files_change_while_starting) { start_race ("boxreplay"); }
 
 GST_END_TEST;
 
+/* A pipeline may play again: its recording is read again, and written anew. */
 GST_START_TEST (states_may_repeat)
 {
   static const gdouble times[] = { 0, 1, 2 };
-  gchar *text = replay_records (times, 3);
-  gchar *path = text_file_new ("again.jsonl", text, -1);
-  gchar *launch = g_strdup_printf ("videotestsrc num-buffers=3 ! " CAPS " ! "
-                                   "boxreplay name=r location=%s ! fakesink",
-      path);
+  gchar *text = replay_records (times, 3), *before = NULL;
+  gchar *path = text_file_new ("again.jsonl", text, -1), *copy = text_file_path ("copy.jsonl");
+  gchar *launch = g_strdup_printf ("videotestsrc num-buffers=3 ! " CAPS
+                                   " ! boxreplay name=r location=%s ! boxrecord location=%s"
+                                   " ! fakesink",
+      path, copy);
   GstElement *pipeline = gst_parse_launch (launch, NULL);
   GstElement *replay = gst_bin_get_by_name (GST_BIN (pipeline), "r");
   GstBus *bus = gst_element_get_bus (pipeline);
-  guint i;
 
-  for (i = 0; i < 5; i++) {
+  for (guint i = 0; i < 5; i++) {
     GstMessage *message;
     GstStructure *stats;
     guint64 matched;
@@ -281,11 +282,17 @@ GST_START_TEST (states_may_repeat)
     fail_unless_equals_uint64 (matched, 3);
     gst_structure_free (stats);
     gst_element_set_state (pipeline, GST_STATE_NULL);
+    if (before == NULL)
+      before = text_file_read (copy);
+    fail_unless (strstr (before, "200000000") != NULL);
+    text_file_must_be (copy, before);
   }
   gst_object_unref (bus);
   gst_object_unref (replay);
   gst_object_unref (pipeline);
+  g_free (before);
   g_free (launch);
+  g_free (copy);
   g_free (path);
   g_free (text);
 }
