@@ -160,9 +160,9 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 
 /* -------------------------------------------------------------- streams, counts */
 
-/* Returns a new stream that is not of a batch. */
-static RecordStream *
-record_stream_new (void)
+/* Returns a new RecordStream that is not of a batch. */
+static gpointer
+record_stream_new (GstObject *element)
 {
   RecordStream *self = g_new0 (RecordStream, 1);
 
@@ -307,9 +307,9 @@ warn_of_losses (GstBoxRecord *self, guint omitted)
   }
 }
 
-/* Writes the current frame, of `stream`. With OUTPUT_FAILED it has no line. */
+/* Writes the current frame, of `stream`. */
 static OutputResult
-write_frame (GstBoxRecord *self, RecordStream *stream, RecordOnError on_error)
+write_frame (GstBoxRecord *self, RecordStream *stream)
 {
   gboolean mot = self->settings.format == RECORD_FORMAT_MOT;
   OutputResult result;
@@ -326,7 +326,7 @@ write_frame (GstBoxRecord *self, RecordStream *stream, RecordOnError on_error)
   warn_of_losses (self, omitted);
   if (self->text->len == 0)
     return OUTPUT_OK;
-  result = record_output_write (self->output, self->text, on_error);
+  result = record_output_write (self->output, self->text);
   if (result == OUTPUT_OK)
     stream->missing = 0;
   else if (result != OUTPUT_FLUSHING && !self->frame.outside_segment)
@@ -338,7 +338,7 @@ write_frame (GstBoxRecord *self, RecordStream *stream, RecordOnError on_error)
 static void
 count_frame (GstBoxRecord *self, RecordStream *stream, OutputResult result)
 {
-  RecordCounts counts = { .failed = result == OUTPUT_FAILED };
+  RecordCounts counts = { .failed = result != OUTPUT_OK };
 
   if (result == OUTPUT_OK && !is_left_out (self)) {
     counts.frames = 1;
@@ -384,23 +384,21 @@ record_buffer (GstBoxRecord *self, RecordStream *stream, const GstSegment *segme
 {
   OutputResult result = OUTPUT_OK;
   GstFlowReturn flow = GST_FLOW_OK;
-  RecordOnError on_error;
   gboolean emit, push;
 
   GST_OBJECT_LOCK (self);
   emit = self->settings.emit_signals;
   push = self->boxes_pad != NULL;
-  on_error = self->settings.on_error;
   GST_OBJECT_UNLOCK (self);
   record_stream_place (stream, segment, buffer, &self->frame);
   box_meta_read (buffer, stream->width, stream->height,
       BOX_READ_TRACK | BOX_READ_STATE | BOX_READ_RECORDED, self->frame.boxes);
   if (self->output)
-    result = write_frame (self, stream, on_error);
+    result = write_frame (self, stream);
   if (result == OUTPUT_FLUSHING)
     return GST_FLOW_FLUSHING;
   count_frame (self, stream, result);
-  if (result == OUTPUT_FAILED && on_error == RECORD_ON_ERROR_FAIL)
+  if (result == OUTPUT_FAILED)
     return GST_FLOW_ERROR;
   self->frame.dropped = 0; /* lines were dropped from the file only */
   attach_line (self, buffer, frame);
@@ -410,12 +408,6 @@ record_buffer (GstBoxRecord *self, RecordStream *stream, const GstSegment *segme
     flow = record_pad_push (&self->boxes_pad, GST_BASE_TRANSFORM (self), &self->frame,
         frame ? *frame->batch : buffer, &self->settings.empty_lines);
   return flow;
-}
-
-static gpointer
-new_stream (GstObject *element)
-{
-  return record_stream_new ();
 }
 
 static void
@@ -436,7 +428,7 @@ record_frame (GstObject *element, BatchFrame *frame)
 }
 
 static const BatchFuncs batch_funcs = {
-  .stream_new = new_stream,
+  .stream_new = record_stream_new,
   .stream_free = record_stream_free,
   .event = handle_stream_event,
   .frame = record_frame,
@@ -479,20 +471,6 @@ set_flushing (GstBoxRecord *self, gboolean flushing)
   GST_OBJECT_UNLOCK (self);
 }
 
-static void
-handle_eos (GstBoxRecord *self)
-{
-  RecordOnError on_error;
-
-  GST_OBJECT_LOCK (self);
-  on_error = self->settings.on_error;
-  GST_OBJECT_UNLOCK (self);
-  if (self->output)
-    record_output_flush (self->output, on_error);
-  /* gst-launch-1.0 -v shows it */
-  g_object_notify (G_OBJECT (self), "stats");
-}
-
 static gboolean
 gst_box_record_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
@@ -507,7 +485,10 @@ gst_box_record_sink_event (GstBaseTransform *trans, GstEvent *event)
       set_flushing (self, FALSE);
       break;
     case GST_EVENT_EOS:
-      handle_eos (self);
+      if (self->output)
+        record_output_flush (self->output);
+      /* gst-launch-1.0 -v shows it */
+      g_object_notify (G_OBJECT (self), "stats");
       break;
     default:
       break;
@@ -581,14 +562,12 @@ static gboolean
 gst_box_record_stop (GstBaseTransform *trans)
 {
   GstBoxRecord *self = GST_BOX_RECORD (trans);
-  RecordOnError on_error;
   RecordOutput *output;
 
   GST_OBJECT_LOCK (self);
   output = g_steal_pointer (&self->output);
-  on_error = self->settings.on_error;
   GST_OBJECT_UNLOCK (self);
-  record_output_close (output, on_error);
+  record_output_close (output);
   set_stopped (self);
   return TRUE;
 }
@@ -721,7 +700,7 @@ gst_box_record_init (GstBoxRecord *self)
   record_settings_init (&self->settings);
   self->text = g_string_new (NULL);
   recorded_frame_init (&self->frame);
-  self->stream = record_stream_new ();
+  self->stream = record_stream_new (NULL);
   self->batch = batch_meta_new (GST_OBJECT (self), &batch_funcs);
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), TRUE);
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);

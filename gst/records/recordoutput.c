@@ -580,30 +580,37 @@ write_to_pipe (RecordOutput *self, const GString *line, GError **error)
 
 /* ---------------------------------------------------------- messages, the interface */
 
-/* Posts an error, or with RECORD_ON_ERROR_CONTINUE a warning at the first call. Frees
- * `error`. */
-static void
-post_failure (RecordOutput *self, RecordOnError on_error, GError *error)
+/* Returns whether the stream goes on after a failure. */
+static gboolean
+continues (RecordOutput *self)
 {
+  RecordOnError on_error;
+
+  GST_OBJECT_LOCK (self->element);
+  on_error = self->settings->on_error;
+  GST_OBJECT_UNLOCK (self->element);
+  return on_error == RECORD_ON_ERROR_CONTINUE;
+}
+
+/* Posts an error, or if the stream goes on a warning at the first call. Frees `error`. */
+static OutputResult
+post_failure (RecordOutput *self, GError *error)
+{
+  const gboolean warning = continues (self);
   gboolean full = g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOSPC);
   gboolean closed = g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_PIPE);
   gint code = full ? GST_RESOURCE_ERROR_NO_SPACE_LEFT : GST_RESOURCE_ERROR_WRITE;
-  gchar *text = g_strdup_printf ("Cannot write to %s: %s%s%s%s", self->settings->location,
-      closed ? "the reader closed the pipe (" : "", error->message, closed ? ")" : "",
-      on_error == RECORD_ON_ERROR_CONTINUE ? "; recording continues with the next frame that "
-                                             "can be written"
-                                           : "");
 
-  if (on_error == RECORD_ON_ERROR_FAIL)
-    gst_element_message_full (self->element, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, code, text,
+  if (!warning || !self->warned)
+    gst_element_message_full (self->element, warning ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR,
+        GST_RESOURCE_ERROR, code,
+        g_strdup_printf ("Cannot write to %s: %s%s%s%s", self->settings->location,
+            closed ? "the reader closed the pipe (" : "", error->message, closed ? ")" : "",
+            warning ? "; recording continues with the next frame that can be written" : ""),
         NULL, __FILE__, GST_FUNCTION, __LINE__);
-  else if (!self->warned)
-    gst_element_message_full (self->element, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, code, text,
-        NULL, __FILE__, GST_FUNCTION, __LINE__);
-  else
-    g_free (text);
-  self->warned |= on_error == RECORD_ON_ERROR_CONTINUE;
+  self->warned |= warning;
   g_error_free (error);
+  return warning ? OUTPUT_DROPPED : OUTPUT_FAILED;
 }
 
 /* Prepares the open file to be continued after its last frame. */
@@ -683,15 +690,14 @@ record_output_open (GstElement *element, const RecordSettings *settings, guint64
 }
 
 void
-record_output_close (RecordOutput *self, RecordOnError on_error)
+record_output_close (RecordOutput *self)
 {
   GError *error = NULL;
 
   if (self == NULL)
     return;
   if (self->pipe ? !pipe_close (self->pipe, &error) : !close_file (self, &error)) {
-    if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_AGAIN)
-        || on_error == RECORD_ON_ERROR_CONTINUE)
+    if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_AGAIN) || continues (self))
       GST_ELEMENT_WARNING (self->element, RESOURCE, CLOSE,
           ("The end of %s is missing: %s", self->settings->location, error->message), (NULL));
     else
@@ -705,7 +711,7 @@ record_output_close (RecordOutput *self, RecordOnError on_error)
 }
 
 OutputResult
-record_output_write (RecordOutput *self, const GString *text, RecordOnError on_error)
+record_output_write (RecordOutput *self, const GString *text)
 {
   GError *error = NULL;
   OutputResult result;
@@ -714,19 +720,17 @@ record_output_write (RecordOutput *self, const GString *text, RecordOnError on_e
     result = write_to_pipe (self, text, &error);
   else
     result = write_to_file (self, text, &error) ? OUTPUT_OK : OUTPUT_FAILED;
-  if (result == OUTPUT_FAILED)
-    post_failure (self, on_error, error);
-  return result;
+  return result == OUTPUT_FAILED ? post_failure (self, error) : result;
 }
 
 void
-record_output_flush (RecordOutput *self, RecordOnError on_error)
+record_output_flush (RecordOutput *self)
 {
   GString *nothing = g_string_new (NULL);
   GError *error = NULL;
 
   if (self->pipe ? write_to_pipe (self, nothing, &error) == OUTPUT_FAILED
                  : !flush_file (self, &error))
-    post_failure (self, on_error, error);
+    post_failure (self, error);
   g_string_free (nothing, TRUE);
 }

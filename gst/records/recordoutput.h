@@ -25,7 +25,8 @@ typedef enum
 {
   OUTPUT_OK,
   OUTPUT_FLUSHING, /* interrupted; nothing of the line was written */
-  OUTPUT_FAILED,   /* nothing of the line counts as written; a message says why */
+  OUTPUT_DROPPED,  /* not written, and the stream goes on */
+  OUTPUT_FAILED,   /* not written, and an error was posted */
 } OutputResult;
 
 /* Opens the location of the settings, without waiting; "-" is standard output. Sets *next_index to
@@ -39,15 +40,16 @@ RecordOutput *record_output_open (GstElement *element, const RecordSettings *set
 
 /* Writes what is left and closes the output; NULL is ignored. Posts an error, or with
  * RECORD_ON_ERROR_CONTINUE a warning, if that fails. */
-void record_output_close (RecordOutput *self, RecordOnError on_error);
+void record_output_close (RecordOutput *self);
 
-/* Writes the text of a frame, one or more lines. Before it returns OUTPUT_FAILED, it posts an error
- * or, once in the life of the output, with RECORD_ON_ERROR_CONTINUE a warning. */
-OutputResult record_output_write (RecordOutput *self, const GString *text, RecordOnError on_error);
+/* Writes the text of a frame, one or more lines. If that fails, posts an error and returns
+ * OUTPUT_FAILED; or, with RECORD_ON_ERROR_CONTINUE, posts a warning once in the life of the output
+ * and returns OUTPUT_DROPPED. */
+OutputResult record_output_write (RecordOutput *self, const GString *text);
 
 /* Handles the end of the stream: writes what was collected. Posts messages as record_output_write
  * () does. */
-void record_output_flush (RecordOutput *self, RecordOnError on_error);
+void record_output_flush (RecordOutput *self);
 
 /* With TRUE, interrupts a wait for the reader of a pipe and makes later writes return
  * OUTPUT_FLUSHING, until it is called with FALSE. Any thread may call it. */
