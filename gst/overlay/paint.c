@@ -143,17 +143,44 @@ paint_canvas_init (PaintCanvas *canvas, GstVideoFrame *frame)
   return TRUE;
 }
 
+/* Packs a row of unpacked pixels into the frame, or unpacks it. */
+static void
+convert_row (const PaintCanvas *canvas, gint y, gboolean pack)
+{
+  const GstVideoInfo *info = &canvas->frame->info;
+  const GstVideoFormatInfo *finfo = info->finfo;
+  const gint stride = canvas->planes[0].stride;
+  guint8 *pixels = canvas->unpacked + (gsize) y * (gsize) stride, *row = NULL, *groups = NULL;
+  gpointer data[GST_VIDEO_MAX_PLANES];
+  gsize bytes = 0;
+
+  memcpy (data, canvas->frame->data, sizeof data);
+  /* GStreamer reads and writes whole groups of two pixels in 5 bytes, which end behind a row of odd
+   * width. */
+  if (GST_VIDEO_FORMAT_INFO_FORMAT (finfo) == GST_VIDEO_FORMAT_UYVP) {
+    bytes = (gsize) MIN (info->width / 2 * 5 + info->width % 2 * 4, info->stride[0]);
+    row = (guint8 *) data[0] + (gsize) y * (gsize) info->stride[0];
+    data[0] = groups = g_malloc0 (bytes + 5);
+    memcpy (groups, row, bytes);
+    y = 0;
+  }
+  if (pack)
+    finfo->pack_func (finfo, GST_VIDEO_PACK_FLAG_NONE, pixels, stride, data, info->stride,
+        info->chroma_site, y, info->width);
+  else
+    finfo->unpack_func (finfo, GST_VIDEO_PACK_FLAG_NONE, pixels, data, info->stride, 0, y,
+        info->width);
+  if (pack && groups)
+    memcpy (row, groups, bytes);
+  g_free (groups);
+}
+
 void
 paint_canvas_finish (PaintCanvas *canvas)
 {
-  GstVideoFrame *frame = canvas->frame;
-  const GstVideoFormatInfo *finfo = frame->info.finfo;
-  gint stride = canvas->planes[0].stride;
-
-  for (gint y = 0; canvas->unpacked && y < frame->info.height; y++) {
+  for (gint y = 0; canvas->unpacked && y < canvas->frame->info.height; y++) {
     if (canvas->touched[y])
-      finfo->pack_func (finfo, GST_VIDEO_PACK_FLAG_NONE, canvas->unpacked + (gsize) y * stride,
-          stride, frame->data, frame->info.stride, frame->info.chroma_site, y, frame->info.width);
+      convert_row (canvas, y, TRUE);
   }
   g_clear_pointer (&canvas->unpacked, g_free);
   g_clear_pointer (&canvas->touched, g_free);
@@ -245,8 +272,6 @@ paint_snap (const PaintCanvas *canvas, gdouble x1, gdouble y1, gdouble x2, gdoub
 static void
 paint_touch (const PaintCanvas *canvas, const PaintRect *r)
 {
-  const GstVideoFrame *frame = canvas->frame;
-  const GstVideoFormatInfo *finfo = frame->info.finfo;
   const PaintPlane *plane = &canvas->planes[0];
   gint top;
 
@@ -255,9 +280,7 @@ paint_touch (const PaintCanvas *canvas, const PaintRect *r)
   top = (gint) ((plane->data - canvas->unpacked) / plane->stride); /* row 0 of a crop */
   for (gint y = top + (gint) r->y1; y < top + (gint) r->y2; y++) {
     if (!canvas->touched[y])
-      finfo->unpack_func (finfo, GST_VIDEO_PACK_FLAG_NONE,
-          canvas->unpacked + (gsize) y * plane->stride, frame->data, frame->info.stride, 0, y,
-          frame->info.width);
+      convert_row (canvas, y, FALSE);
     canvas->touched[y] = TRUE;
   }
 }

@@ -6,21 +6,51 @@
 #include "gstrunner.h"
 #include "pictures.h"
 
-static guint32
-color_of_person (void)
-{
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_BGRx, PICTURE_WIDTH, PICTURE_HEIGHT);
-  Picture *picture = overlay_person (OUTLINES, &info, "8,8,40,40");
-  guint32 rgb = picture_rgb (picture, 8, 8);
+#define PERSON 0xff6a95 /* the colour of the class person */
+#define GREY 0xb4b4b4   /* that of dropped boxes */
 
-  picture_free (picture);
-  return rgb;
+static gint
+floor_div (gint a, gint b)
+{
+  return a / b - (a % b < 0);
 }
 
 static gint
-snap (gint v, gint step)
+ceil_to (gint v, gint step)
 {
-  return (2 * v + step) / (2 * step) * step;
+  return (v + step - 1) / step * step;
+}
+
+/* What an outline looks like along an axis. */
+typedef struct
+{
+  gint from, to, thickness, dash;
+} Axis;
+
+/* A box is rounded to the chroma grid, and at least as large as its line is thick. */
+static Axis
+axis_of (gint start, gint length, gint step, gint thickness, gboolean dropped)
+{
+  const gint from = floor_div (2 * start + step, 2 * step) * step;
+  const gint to = floor_div (2 * (start + length) + step, 2 * step) * step;
+  const gint thick = ceil_to (thickness, step);
+
+  return (
+      Axis) { from, MAX (to, from + thick), thick, dropped ? ceil_to (3 * thickness, step) : 0 };
+}
+
+/* Returns whether a position is on one of the two lines across the axis; on a dash of those along
+ * it. */
+static gboolean
+on_line (const Axis *axis, gint at)
+{
+  return at < axis->from + axis->thickness || at >= axis->to - axis->thickness;
+}
+
+static gboolean
+on_dash (const Axis *axis, gint at)
+{
+  return axis->dash == 0 || (at - axis->from) / axis->dash % 2 == 0;
 }
 
 /* Returns a frame of which neighboring pixels differ. The unused lower bits of 16-bit words with
@@ -38,53 +68,56 @@ mixed_new (const GstVideoInfo *info)
   return buffer;
 }
 
-/* Checks each pixel of one drawn box: the outline has the expected colour, all other
- * pixels are as before. */
-static void
-check_format (GstVideoFormat format, gint width, gint height, guint32 rgb)
+static guint32
+grey_of (guint32 rgb)
 {
-  GstVideoInfo info = video_info_of (format, width, height);
+  return (guint32) lrint (0.299 * (rgb >> 16) + 0.587 * ((rgb >> 8) & 255) + 0.114 * (rgb & 255))
+      * 0x010101;
+}
+
+/* Draws a random box, solid or dashed. Checks each pixel: the outline has the expected colour, all
+ * other pixels are as before. */
+static void
+check_random_box (GRand *rand, GstVideoFormat format, gint width, gint height)
+{
+  const GstVideoInfo info = video_info_of (format, width, height);
   const GstVideoFormatInfo *finfo = info.finfo;
-  gint step_x = 1 << MAX (finfo->w_sub[1], 0), step_y = 1 << MAX (finfo->h_sub[1], 0);
-  gint x1, y1, x2, y2, tx, ty;
+  const gboolean dropped = g_rand_boolean (rand), colored = finfo->n_components >= 3;
+  const gint thickness = g_rand_int_range (rand, 1, 12);
+  const gint place[] = { g_rand_int_range (rand, -30, width), g_rand_int_range (rand, -30, height),
+    g_rand_int_range (rand, 0, 100), g_rand_int_range (rand, 0, 100) };
+  const Axis across = axis_of (place[0], place[2], colored ? 1 << finfo->w_sub[1] : 1, thickness,
+      dropped);
+  const Axis down = axis_of (place[1], place[3], colored ? 1 << finfo->h_sub[1] : 1, thickness,
+      dropped);
+  gchar *text = g_strdup_printf ("%d,%d,%d,%d", place[0], place[1], place[2], place[3]);
+  gchar *launch = g_strdup_printf (OUTLINES " thickness=%d", thickness);
   GstBuffer *buffer = mixed_new (&info);
   Picture *before = picture_read (&info, buffer), *after;
+  guint32 rgb = dropped ? GREY : PERSON;
 
-  video_buffer_add_box (buffer, "person", "13,11,50,34", NULL);
-  after = overlay_once (OUTLINES, &info, buffer);
-  if (finfo->n_components < 3)
-    step_x = step_y = 1;
-  x1 = snap (13, step_x);
-  x2 = snap (63, step_x);
-  y1 = snap (11, step_y);
-  y2 = snap (45, step_y);
-  tx = MAX (2, step_x);
-  ty = MAX (2, step_y);
-  if (GST_VIDEO_INFO_IS_GRAY (&info)) {
-    guint luma = (guint) lrint (
-        0.299 * (rgb >> 16) + 0.587 * ((rgb >> 8) & 255) + 0.114 * (rgb & 255));
-
-    rgb = luma << 16 | luma << 8 | luma;
-  }
-  for (gint y = 0; y < height; y++) {
+  if (GST_VIDEO_INFO_IS_GRAY (&info))
+    rgb = grey_of (rgb);
+  video_buffer_add_box (buffer, "person", text, dropped ? "suppressed" : "kept");
+  after = overlay_once (launch, &info, buffer);
+  for (gint y = 0; y < height; y++)
     for (gint x = 0; x < width; x++) {
-      gboolean inside = x >= x1 && x < x2 && y >= y1 && y < y2;
-      gboolean hollow = x >= x1 + tx && x < x2 - tx && y >= y1 + ty && y < y2 - ty;
+      const gboolean inside = x >= across.from && x < across.to && y >= down.from && y < down.to;
+      const gboolean drawn = inside
+          && ((on_line (&down, y) && on_dash (&across, x))
+              || (on_line (&across, x) && on_dash (&down, y)));
 
-      if (!inside || hollow) {
-        if (!picture_same (before, after, x, y))
-          g_error ("%s: pixel %d,%d changed", finfo->name, x, y);
-      } else if (rgb_distance (picture_rgb (after, x, y), rgb) > 4) {
-        g_error ("%s: pixel %d,%d is %06x, not %06x", finfo->name, x, y, picture_rgb (after, x, y),
-            rgb);
-      } else if (after->has_alpha) {
-        /* two bits unpack to 192 */
+      if (drawn ? rgb_distance (picture_rgb (after, x, y), rgb) > 4
+                : !picture_same (before, after, x, y))
+        g_error ("%s %dx%d, box %s, thickness %d, %s: pixel %d,%d is %06x", finfo->name, width,
+            height, text, thickness, dropped ? "dashed" : "solid", x, y, picture_rgb (after, x, y));
+      if (drawn && after->has_alpha) /* two bits unpack to 192 */
         g_assert_cmpuint (picture_alpha (after, x, y), ==, finfo->depth[3] == 2 ? 192 : 255);
-      }
     }
-  }
   picture_free (before);
   picture_free (after);
+  g_free (launch);
+  g_free (text);
 }
 
 /* Paints on all raw formats but those with a palette or tiles, which it does not list. */
@@ -93,7 +126,7 @@ test_formats (void)
 {
   GstElement *element = element_new ("boxoverlay");
   GstCaps *caps = gst_pad_template_get_caps (gst_element_get_pad_template (element, "sink"));
-  guint32 rgb = color_of_person ();
+  GRand *rand = g_rand_new_with_seed (11);
   guint n;
   const GstVideoFormat *formats = gst_video_formats_raw (&n);
 
@@ -108,9 +141,10 @@ test_formats (void)
     gst_caps_unref (one);
     if (!wanted)
       continue;
-    check_format (formats[i], PICTURE_WIDTH, PICTURE_HEIGHT, rgb);
-    check_format (formats[i], PICTURE_WIDTH + 1, PICTURE_HEIGHT + 1, rgb);
+    for (gint k = 0; k < 6; k++)
+      check_random_box (rand, formats[i], PICTURE_WIDTH + k % 2, PICTURE_HEIGHT + k % 2);
   }
+  g_rand_free (rand);
   gst_caps_unref (caps);
   gst_object_unref (element);
 }
@@ -120,7 +154,6 @@ static void
 test_colorimetry (void)
 {
   static const gchar *const colorimetry[] = { "bt601", "bt709", "bt2020", "1:4:0:0", "1:3:0:0" };
-  guint32 rgb = color_of_person ();
 
   for (guint i = 0; i < G_N_ELEMENTS (colorimetry); i++) {
     GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_Y444, PICTURE_WIDTH, PICTURE_HEIGHT);
@@ -130,7 +163,7 @@ test_colorimetry (void)
     if (i % 2 == 0)
       info.interlace_mode = GST_VIDEO_INTERLACE_MODE_INTERLEAVED;
     picture = overlay_person (OUTLINES, &info, "8,8,40,40");
-    g_assert_cmpint (rgb_distance (picture_rgb (picture, 9, 9), rgb), <=, 3);
+    g_assert_cmpint (rgb_distance (picture_rgb (picture, 9, 9), PERSON), <=, 3);
     picture_free (picture);
   }
 }
@@ -204,7 +237,8 @@ test_clipping (void)
   static const gint64 at[] = { G_MININT32, -1000, -20, -1, 0, 1, 90, 95, 96, 97, 5000, G_MAXINT32 };
   static const guint size[] = { 0, 1, 2, 3, 30, 200, G_MAXINT32, G_MAXUINT32 };
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_YUY2,
-    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_P010_10LE };
+    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_P010_10LE,
+    GST_VIDEO_FORMAT_UYVP };
   const gsize guard = 4096;
 
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
