@@ -85,6 +85,28 @@ ids_on (GstBuffer *buffer)
   return text->str;
 }
 
+/* Returns the places of all regions on the buffer: "10,20,30,40 5,5,9,9". Static. */
+static inline const gchar *
+boxes_on (GstBuffer *buffer)
+{
+  static GString *text = NULL;
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  if (text == NULL)
+    text = g_string_new (NULL);
+  g_string_truncate (text, 0);
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+      != NULL) {
+    const GstVideoRegionOfInterestMeta *roi = (GstVideoRegionOfInterestMeta *) meta;
+
+    g_string_append_printf (text, "%s%d,%d,%u,%u", text->len ? " " : "", (gint) roi->x,
+        (gint) roi->y, roi->w, roi->h);
+  }
+  return text->str;
+}
+
 static inline guint
 count_on (GstBuffer *buffer)
 {

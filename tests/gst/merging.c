@@ -84,35 +84,14 @@ merging_push_main (Merging *m, GstClockTime time)
   g_assert_cmpint (gst_harness_push (m->main, frame_new (time)), ==, GST_FLOW_OK);
 }
 
-gchar *
-merging_boxes (GstBuffer *buffer)
-{
-  GString *text = g_string_new (NULL);
-  gpointer state = NULL;
-  GstMeta *meta;
-
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-      != NULL) {
-    const GstVideoRegionOfInterestMeta *roi = (GstVideoRegionOfInterestMeta *) meta;
-
-    g_string_append_printf (text, "%s%d,%d,%u,%u", text->len ? " " : "", (gint) roi->x,
-        (gint) roi->y, roi->w, roi->h);
-  }
-  return g_string_free (text, FALSE);
-}
-
 void
 merging_expect (Merging *m, GstClockTime time, const gchar *boxes)
 {
   GstBuffer *buffer = gst_harness_pull (m->main);
-  gchar *found;
 
   g_assert_nonnull (buffer);
-  found = merging_boxes (buffer);
   g_assert_cmpuint (GST_BUFFER_PTS (buffer), ==, time);
-  g_assert_cmpstr (found, ==, boxes);
-  g_free (found);
+  g_assert_cmpstr (boxes_on (buffer), ==, boxes);
   gst_buffer_unref (buffer);
 }
 

@@ -47,9 +47,6 @@ void merging_expect_none (Merging *m);
 /* Checks a count of a branch. */
 void merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value);
 
-/* Returns x,y,w,h of each region. Free it. */
-gchar *merging_boxes (GstBuffer *buffer);
-
 /* Plays steps, separated by blanks, with times in ms; - is a buffer without a PTS:
  *   a60:7       branch a (sink_0), b, c, .. gets a buffer with a box at x = 7; a60: one without box
  *   m100        the main stream gets a buffer

@@ -3,6 +3,7 @@
  * boxmerge: where the boxes of a branch come to lie in the main frame, what belongs to
  * them, and that pixels are not copied.
  */
+#include <math.h>
 #include <string.h>
 
 #include "gstrunner.h"
@@ -76,16 +77,43 @@ test_clip (void)
   expect_place ("sink_0::xpos=640", QUARTER, "");
 }
 
-/* Returns the structure "source" of the only region: its name, and whether it is cut. Free it. */
+/* Returns a structure of region `n` of the buffer, or NULL. */
+static GstStructure *
+param_of (GstBuffer *buffer, guint n, const gchar *name)
+{
+  GstMeta *meta = NULL;
+  gpointer state = NULL;
+
+  for (guint i = 0; i <= n; i++)
+    meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+        GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+  g_assert_nonnull (meta);
+  return gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta, name);
+}
+
+static const gchar *
+source_of (GstBuffer *buffer, guint n)
+{
+  GstStructure *source = param_of (buffer, n, "source");
+
+  return source ? gst_structure_get_string (source, "name") : NULL;
+}
+
+static gdouble
+confidence_of (GstBuffer *buffer, guint n)
+{
+  gdouble confidence = NAN;
+
+  gst_structure_get_double (param_of (buffer, n, "detection"), "confidence", &confidence);
+  return confidence;
+}
+
+/* Returns the source of the only region: its name, and whether it is cut. Free it. */
 static gchar *
 only_source (GstBuffer *buffer)
 {
-  gpointer state = NULL;
-  GstMeta *meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-      GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-  GstStructure *source =
-      gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta, "source");
-  const gchar *name = source ? gst_structure_get_string (source, "name") : NULL;
+  GstStructure *source = param_of (buffer, 0, "source");
+  const gchar *name = source_of (buffer, 0);
   gboolean cut = FALSE;
 
   g_assert_cmpuint (count_on (buffer), ==, 1);
@@ -259,29 +287,12 @@ test_wrong_tile (void)
   merging_close (&m);
 }
 
-static const gchar *
-source_of (GstBuffer *buffer, guint n)
-{
-  GstVideoRegionOfInterestMeta *roi = NULL;
-  gpointer state = NULL;
-  GstStructure *s;
-
-  for (guint i = 0; i <= n; i++)
-    roi = (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, &state,
-        GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-  g_assert_nonnull (roi);
-  s = gst_video_region_of_interest_meta_get_param (roi, "source");
-  return s ? gst_structure_get_string (s, "name") : NULL;
-}
-
 /* Boxes of the main stream come first and do not change; ids are unique; parents follow. */
 static void
 test_what_belongs_to_boxes (void)
 {
   GstBuffer *buffer = frame_new (0), *out;
   GstVideoRegionOfInterestMeta *roi;
-  gdouble confidence;
-  gchar *boxes;
   Merging m;
 
   merging_open (&m, "boxmerge sink_1::source=street sink_2::source=\"\"", 3, NULL, FALSE);
@@ -294,9 +305,7 @@ test_what_belongs_to_boxes (void)
   add_region (buffer, 1, "main", 5, 5, 5, 5);
   gst_harness_push (m.main, buffer);
   out = gst_harness_pull (m.main);
-  boxes = merging_boxes (out);
-  g_assert_cmpstr (boxes, ==, "5,5,5,5 0,0,100,100 0,50,20,20 1,20,30,40 2,20,30,40");
-  g_free (boxes);
+  g_assert_cmpstr (boxes_on (out), ==, "5,5,5,5 0,0,100,100 0,50,20,20 1,20,30,40 2,20,30,40");
   g_assert_null (source_of (out, 0));
   g_assert_cmpstr (source_of (out, 1), ==, "sink_0");
   g_assert_cmpstr (source_of (out, 2), ==, "sink_0");
@@ -305,11 +314,7 @@ test_what_belongs_to_boxes (void)
   assert_ids (out, "1 2 3 0 0");
   roi = gst_buffer_get_video_region_of_interest_meta_id (out, 3);
   g_assert_cmpint (roi->parent_id, ==, 2);
-  roi = gst_buffer_get_video_region_of_interest_meta_id (out, 2);
-  g_assert_true (
-      gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi, "detection"),
-          "confidence", &confidence));
-  g_assert_cmpfloat (confidence, ==, 0.75);
+  g_assert_cmpfloat (confidence_of (out, 1), ==, 0.75);
   gst_buffer_unref (out);
   merging_close (&m);
 }
@@ -365,22 +370,6 @@ test_defaults (void)
   gst_object_unref (element);
 }
 
-/* Returns the confidence of the only region. Fails if it has none. */
-static gdouble
-confidence_of (GstBuffer *buffer)
-{
-  gpointer state = NULL;
-  GstMeta *meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-      GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-  gdouble confidence = 0;
-
-  g_assert_cmpuint (count_on (buffer), ==, 1);
-  g_assert_true (gst_structure_get_double (gst_video_region_of_interest_meta_get_param (
-                                               (GstVideoRegionOfInterestMeta *) meta, "detection"),
-      "confidence", &confidence));
-  return confidence;
-}
-
 /* A branch's buffer that another owner has does not change, nor do boxes that are held. */
 static void
 test_shared_buffers (void)
@@ -394,12 +383,13 @@ test_shared_buffers (void)
   for (guint i = 0; i < 3; i++) {
     merging_push_main (&m, i * FRAME);
     out = gst_harness_pull (m.main);
-    g_assert_cmpfloat (confidence_of (out), ==, 0.5);
+    g_assert_cmpuint (count_on (out), ==, 1);
+    g_assert_cmpfloat (confidence_of (out, 0), ==, 0.5);
     gst_buffer_unref (out);
     if (i == 0)
       merging_push_box (&m, 0, 5 * FRAME, -1); /* later than the main buffers */
   }
-  g_assert_cmpfloat (confidence_of (shared), ==, 0.5);
+  g_assert_cmpfloat (confidence_of (shared, 0), ==, 0.5);
   gst_buffer_unref (shared);
   merging_close (&m);
 }

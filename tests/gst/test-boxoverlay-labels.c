@@ -167,28 +167,6 @@ test_scores (void)
 }
 
 static void
-test_on_the_frame (void)
-{
-  static const gchar *const places[] = { "0,0,1,1", "300,0,1,1", "0,230,1,1", "316,100,1,1",
-    "310,230,1,1", "100,3,1,1" };
-  Picture *before = draw ("boxoverlay", NULL);
-  Picture *whole = draw ("boxoverlay thickness=1",
-      (TestBox[]) { { "person", "100,100,1,1", "0.91" }, END });
-  guint full = picture_changed (before, whole, 0, 0, WIDTH, HEIGHT) - 1;
-
-  picture_free (whole);
-  for (guint i = 0; i < G_N_ELEMENTS (places); i++) {
-    TestBox boxes[] = { { "person", places[i], "0.91" }, END };
-    Picture *after = draw ("boxoverlay thickness=1", boxes);
-
-    /* The dot may be covered by the label. */
-    g_assert_cmpuint (picture_changed (before, after, 0, 0, WIDTH, HEIGHT), >=, full);
-    picture_free (after);
-  }
-  picture_free (before);
-}
-
-static void
 test_at_the_top (void)
 {
   Picture *before = draw ("boxoverlay", NULL);
@@ -518,7 +496,6 @@ start (const char *needs)
 
 static const TestCase cases[] = { { "/boxoverlay-labels/parts", test_parts },
   { "/boxoverlay-labels/contrast", test_contrast }, { "/boxoverlay-labels/scores", test_scores },
-  { "/boxoverlay-labels/on-the-frame", test_on_the_frame },
   { "/boxoverlay-labels/at-the-top", test_at_the_top }, { "/boxoverlay-labels/apart", test_apart },
   { "/boxoverlay-labels/colors", test_colors }, { "/boxoverlay-labels/color-by", test_color_by },
   { "/boxoverlay-labels/dropped", test_dropped },
