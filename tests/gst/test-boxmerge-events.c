@@ -211,34 +211,29 @@ test_caps_changes (void)
   g_string_free (text, TRUE);
 }
 
+static void
+expect_caps (Merging *m, const gchar *name, const gchar *expected)
+{
+  GstPad *pad = gst_element_get_static_pad (m->element, name);
+  GstCaps *caps = gst_pad_query_caps (pad, NULL), *wanted = gst_caps_from_string (expected);
+
+  g_assert_true (gst_caps_is_equal (caps, wanted));
+  gst_caps_unref (wanted);
+  gst_caps_unref (caps);
+  gst_object_unref (pad);
+}
+
 /* Caps queries pass between the main stream and downstream; a branch takes everything. */
 static void
 test_caps_queries (void)
 {
-  GstCaps *caps, *expected = gst_caps_from_string (SMALL);
-  GstPad *pad, *src;
   Merging m;
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   gst_harness_set_sink_caps_str (m.main, SMALL);
-  pad = gst_element_get_static_pad (m.element, "sink");
-  caps = gst_pad_query_caps (pad, NULL);
-  g_assert_true (gst_caps_is_equal (caps, expected));
-  gst_caps_unref (caps);
-  gst_object_unref (pad);
-  pad = merging_pad (&m, 0);
-  caps = gst_pad_query_caps (pad, NULL);
-  g_assert_true (gst_caps_is_any (caps));
-  gst_caps_unref (caps);
-  gst_object_unref (pad);
-  src = gst_element_get_static_pad (m.element, "src");
-  caps = gst_pad_query_caps (src, NULL);
-  gst_caps_unref (expected);
-  expected = gst_caps_from_string (FRAME_CAPS);
-  g_assert_true (gst_caps_is_equal (caps, expected));
-  gst_caps_unref (caps);
-  gst_caps_unref (expected);
-  gst_object_unref (src);
+  expect_caps (&m, "sink", SMALL);
+  expect_caps (&m, "sink_0", "ANY");
+  expect_caps (&m, "src", FRAME_CAPS);
   merging_close (&m);
 }
 
@@ -475,28 +470,14 @@ test_latency (void)
 static void
 test_restart (void)
 {
-  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=5 ! tee name=t ! queue "
-                                           "! boxmerge name=m ! fakesink t. ! queue ! m.sink_0",
-      NULL);
-  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "m");
-  GstBus *bus = gst_element_get_bus (pipeline);
+  GstElement *pipeline = playing_new ("videotestsrc num-buffers=5 ! tee name=t ! queue "
+                                      "! boxmerge name=m ! fakesink t. ! queue ! m.sink_0");
 
   for (guint i = 0; i < 3; i++) {
-    GstMessage *message;
-
-    gst_element_set_state (pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND,
-        GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    g_assert_nonnull (message);
-    g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
-    gst_message_unref (message);
-    g_assert_cmpuint (stat_of (element, "frames"), ==, 5);
-    g_assert_cmpuint (stat_of (element, "merged"), ==, 5);
-    gst_element_set_state (pipeline, GST_STATE_READY);
+    playing_to_end (pipeline);
+    g_assert_cmpuint (playing_stat (pipeline, "m", "frames"), ==, 5);
+    g_assert_cmpuint (playing_stat (pipeline, "m", "merged"), ==, 5);
   }
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (bus);
-  gst_object_unref (element);
   gst_object_unref (pipeline);
 }
 

@@ -5,6 +5,7 @@
 
 #include "gstrunner.h"
 #include "pictures.h"
+#include "playing.h"
 
 #define PERSON 0xff6a95 /* the colour of the class person */
 #define GREY 0xb4b4b4   /* that of dropped boxes */
@@ -141,8 +142,11 @@ test_formats (void)
     gst_caps_unref (one);
     if (!wanted)
       continue;
+    /* (GStreamer 1.28 unpacks the last pixel of VYUY with swapped chroma if the width is odd.) */
     for (gint k = 0; k < 6; k++)
-      check_random_box (rand, formats[i], PICTURE_WIDTH + k % 2, PICTURE_HEIGHT + k % 2);
+      check_random_box (rand, formats[i],
+          PICTURE_WIDTH + (formats[i] != GST_VIDEO_FORMAT_VYUY ? k % 2 : 0),
+          PICTURE_HEIGHT + k % 2);
   }
   g_rand_free (rand);
   gst_caps_unref (caps);
@@ -465,25 +469,11 @@ test_many_boxes (void)
 static void
 test_restart (void)
 {
-  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=5 ! "
-                                           "video/x-raw,width=64,height=48 ! boxoverlay ! fakesink",
-      NULL);
-  GstBus *bus;
+  GstElement *pipeline = playing_new (
+      "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48 ! boxoverlay ! fakesink");
 
-  g_assert_nonnull (pipeline);
-  bus = gst_element_get_bus (pipeline);
-  for (guint i = 0; i < 10; i++) {
-    GstMessage *message;
-
-    gst_element_set_state (pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
-        GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
-    gst_message_unref (message);
-    gst_element_set_state (pipeline, i % 2 ? GST_STATE_NULL : GST_STATE_READY);
-  }
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (bus);
+  for (guint i = 0; i < 10; i++)
+    playing_to_end (pipeline);
   gst_object_unref (pipeline);
 }
 
