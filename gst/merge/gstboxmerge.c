@@ -148,19 +148,11 @@ sync_properties (GstBoxMerge *self, GstPad *pad, GstBuffer *buffer)
     gst_object_sync_values (GST_OBJECT (pad), time);
 }
 
-typedef struct
-{
-  MergeFrame frame;
-  gboolean waiting; /* for a branch */
-} Merging;
-
 static gboolean
 select_branch (GstElement *element, GstPad *pad, gpointer user_data)
 {
-  Merging *merging = user_data;
-
-  if (GST_IS_BOX_MERGE_PAD (pad) && !merge_pad_select (GST_BOX_MERGE_PAD (pad), &merging->frame))
-    merging->waiting = TRUE;
+  if (GST_IS_BOX_MERGE_PAD (pad))
+    merge_pad_select (GST_BOX_MERGE_PAD (pad), user_data);
   return TRUE;
 }
 
@@ -237,9 +229,7 @@ gst_box_merge_aggregate (GstAggregator *aggregator, gboolean timeout)
 {
   GstBoxMerge *self = GST_BOX_MERGE (aggregator);
   GstBuffer *buffer = gst_aggregator_pad_peek_buffer (self->main);
-  Merging merging = {
-    .frame = { .width = self->width, .height = self->height, .reading = self->reading }
-  };
+  MergeFrame frame = { .width = self->width, .height = self->height, .reading = self->reading };
 
   if (buffer == NULL)
     return gst_aggregator_pad_is_eos (self->main) ? finish_stream (self)
@@ -247,14 +237,16 @@ gst_box_merge_aggregate (GstAggregator *aggregator, gboolean timeout)
   gst_buffer_unref (buffer); /* the pad keeps it */
   if (merge_match_gap (buffer))
     return gst_aggregator_finish_buffer (aggregator, gst_aggregator_pad_pop_buffer (self->main));
-  merging.frame.moment = main_moment (self, buffer);
-  gst_element_foreach_sink_pad (GST_ELEMENT (self), select_branch, &merging);
-  if (merging.waiting && !timeout) {
-    count (self, merging.frame.counts, 0);
+  frame.moment = main_moment (self, buffer);
+  gst_element_foreach_sink_pad (GST_ELEMENT (self), select_branch, &frame);
+  if (frame.waiting && !timeout) {
+    count (self, frame.counts, 0);
     return GST_AGGREGATOR_FLOW_NEED_DATA;
   }
-  merging.frame.buffer = gst_aggregator_pad_pop_buffer (self->main);
-  return merge_and_push (self, &merging.frame);
+  gst_aggregator_selected_samples (aggregator, GST_BUFFER_PTS (buffer), GST_BUFFER_DTS (buffer),
+      GST_BUFFER_DURATION (buffer), NULL);
+  frame.buffer = gst_aggregator_pad_pop_buffer (self->main);
+  return merge_and_push (self, &frame);
 }
 
 /* Returns the running time at which the main buffer is due, to which GstAggregator adds the
@@ -273,6 +265,20 @@ gst_box_merge_get_next_time (GstAggregator *aggregator)
   GST_OBJECT_UNLOCK (self->main);
   gst_buffer_unref (buffer);
   return (GstClockTime) MAX (time, 0);
+}
+
+/* Returns what the signal samples-selected announces: the main buffer, or that of a branch. */
+static GstSample *
+gst_box_merge_peek_next_sample (GstAggregator *aggregator, GstAggregatorPad *pad)
+{
+  GstBuffer *buffer = GST_IS_BOX_MERGE_PAD (pad) ? merge_pad_selected (GST_BOX_MERGE_PAD (pad))
+                                                 : gst_aggregator_pad_peek_buffer (pad);
+  GstCaps *caps = gst_pad_get_current_caps (GST_PAD (pad));
+  GstSample *sample = buffer ? gst_sample_new (buffer, caps, &pad->segment, NULL) : NULL;
+
+  gst_clear_caps (&caps);
+  gst_clear_buffer (&buffer);
+  return sample;
 }
 
 /* ---------------------------------------------------------------------- events */
@@ -797,6 +803,7 @@ gst_box_merge_class_init (GstBoxMergeClass *klass)
   aggregator_class->flush = GST_DEBUG_FUNCPTR (gst_box_merge_flush);
   aggregator_class->aggregate = GST_DEBUG_FUNCPTR (gst_box_merge_aggregate);
   aggregator_class->get_next_time = GST_DEBUG_FUNCPTR (gst_box_merge_get_next_time);
+  aggregator_class->peek_next_sample = GST_DEBUG_FUNCPTR (gst_box_merge_peek_next_sample);
   aggregator_class->negotiate = GST_DEBUG_FUNCPTR (gst_box_merge_negotiate);
   aggregator_class->sink_event = GST_DEBUG_FUNCPTR (gst_box_merge_sink_event);
   aggregator_class->src_event = GST_DEBUG_FUNCPTR (gst_box_merge_src_event);

@@ -244,7 +244,7 @@ relation_of (GstBoxMergePad *self, const MergeMoment *moment, GstBuffer *buffer,
   return relation;
 }
 
-gboolean
+void
 merge_pad_select (GstBoxMergePad *self, MergeFrame *frame)
 {
   MergeRelation relation = MERGE_EARLIER;
@@ -268,8 +268,15 @@ merge_pad_select (GstBoxMergePad *self, MergeFrame *frame)
   if (self->selected == NULL)
     select_held (self, &frame->moment);
   /* (GstAggregator has waited already for a pad that was empty before) */
-  return !dropped || relation != MERGE_EARLIER
-      || gst_aggregator_pad_is_eos (GST_AGGREGATOR_PAD (self));
+  if (dropped && relation == MERGE_EARLIER
+      && !gst_aggregator_pad_is_eos (GST_AGGREGATOR_PAD (self)))
+    frame->waiting = TRUE;
+}
+
+GstBuffer *
+merge_pad_selected (GstBoxMergePad *self)
+{
+  return self->selected ? gst_buffer_ref (self->selected) : NULL;
 }
 
 /* ---------------------------------------------------------------------- boxes */

@@ -39,6 +39,7 @@ void merge_counts_write (const guint64 counts[MERGE_COUNTS], GstStructure *struc
 typedef struct
 {
   MergeMoment moment;
+  gboolean waiting;             /* a branch may still get the buffer that belongs to it */
   GstBuffer *buffer;            /* is made writable if there are boxes */
   gint width, height;           /* of its frame; 0: unknown */
   BoxMetaReading *reading;      /* working space */
@@ -55,11 +56,13 @@ void merge_pad_set_caps (GstBoxMergePad *self, const GstCaps *caps);
 /* Returns the first buffer in the queue, to be unreffed, or NULL. */
 GstBuffer *merge_pad_peek (GstBoxMergePad *self);
 
-/* Selects the buffer for a main buffer, whose boxes are not needed yet: the first one that
- * matches, or else a held one, or none. Drops and counts earlier buffers. Returns FALSE if all that
- * was queued was dropped and the branch has not ended, because a buffer that matches may still
- * come then. */
-gboolean merge_pad_select (GstBoxMergePad *self, MergeFrame *frame);
+/* Selects the buffer for a main buffer: the first one that matches, or else a held one, or none.
+ * Drops and counts earlier buffers. Sets `waiting` of the frame if all that was queued was dropped
+ * and the branch has not ended, because a buffer that matches may still come then. */
+void merge_pad_select (GstBoxMergePad *self, MergeFrame *frame);
+
+/* Returns the selected buffer, to be unreffed, or NULL. */
+GstBuffer *merge_pad_selected (GstBoxMergePad *self);
 
 /* Appends the boxes of the selected buffer to the main buffer, counts them, and forgets the
  * selection. Returns FALSE and sets the error of the frame if the place of the branch is

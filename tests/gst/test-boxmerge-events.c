@@ -3,6 +3,8 @@
  * boxmerge: events and queries. Those of the main stream pass unchanged and in order; of a
  * branch only its boxes pass.
  */
+#include <gst/base/gstaggregator.h>
+
 #include "gstrunner.h"
 #include "merging.h"
 #include "playing.h"
@@ -466,6 +468,35 @@ test_latency (void)
   merging_close (&m);
 }
 
+/* Notes the times in ms of the buffers that are about to be merged. */
+static void
+note_samples (GstAggregator *aggregator, GstSegment *segment, guint64 pts, guint64 dts,
+    guint64 duration, GstStructure *info, gpointer user_data)
+{
+  for (GList *l = GST_ELEMENT (aggregator)->sinkpads; l; l = l->next) {
+    GstSample *sample = gst_aggregator_peek_next_sample (aggregator, l->data);
+
+    g_string_append_printf (user_data, "%s:%d ", GST_OBJECT_NAME (l->data),
+        sample ? (gint) (GST_BUFFER_PTS (gst_sample_get_buffer (sample)) / GST_MSECOND) : -1);
+    if (sample)
+      gst_sample_unref (sample);
+  }
+}
+
+static void
+test_samples_selected (void)
+{
+  GString *text = g_string_new (NULL);
+  Merging m;
+
+  merging_open (&m, "boxmerge emit-signals=true", 1, NULL, FALSE);
+  g_signal_connect (m.element, "samples-selected", G_CALLBACK (note_samples), text);
+  merging_play (&m, "a10:1 m0 =0:1 a200:2 m100 =100: m200 =200:2");
+  merging_close (&m);
+  g_assert_cmpstr (text->str, ==, "sink:0 sink_0:10 sink:100 sink_0:-1 sink:200 sink_0:200 ");
+  g_string_free (text, TRUE);
+}
+
 /* Statistics begin anew with each start, and the pads work again. */
 static void
 test_restart (void)
@@ -492,7 +523,8 @@ static const TestCase cases[] = { { "/boxmerge-events/order", test_order },
   { "/boxmerge-events/allocation-behind-buffer", test_allocation_behind_buffer },
   { "/boxmerge-events/one-source", test_one_source }, { "/boxmerge-events/link", test_link },
   { "/boxmerge-events/seek", test_seek }, { "/boxmerge-events/branch-flush", test_branch_flush },
-  { "/boxmerge-events/latency", test_latency }, { "/boxmerge-events/restart", test_restart },
-  { NULL } };
+  { "/boxmerge-events/latency", test_latency },
+  { "/boxmerge-events/samples-selected", test_samples_selected },
+  { "/boxmerge-events/restart", test_restart }, { NULL } };
 
 GST_TEST_PROGRAM (cases);
