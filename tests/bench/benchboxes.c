@@ -673,7 +673,8 @@ frame_time (nms_context *ctx, const Frame *f, uint32_t *neighbors, double enough
       fprintf (stderr, "%s\n", nms_context_error (ctx));
       exit (2);
     }
-    least = fmin (least, now () - start);
-  } while (now () < end);
+    const double spent = now () - start;
+    least = spent > 0 ? fmin (least, spent) : least; /* the clock may stand still for a moment */
+  } while (now () < end || isinf (least));
   return least;
 }
