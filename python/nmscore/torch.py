@@ -31,6 +31,7 @@ from typing import Any, Callable
 import numpy
 import torch
 import torch.library
+from torch.jit import is_scripting
 
 import nmscore
 from nmscore._nmscore import nms as _kept
@@ -53,7 +54,10 @@ def nms(boxes: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> torc
 
     Raises RuntimeError with torchvision's texts for shapes and types that do not fit.
     """
-    return _nms_operator(boxes, scores, iou_threshold)
+    if is_scripting():  # where an overload cannot be called
+        return torch.ops.nmscore.nms(boxes, scores, iou_threshold)
+    else:
+        return _nms_operator(boxes, scores, iou_threshold)
 
 
 def batched_nms(boxes: torch.Tensor, scores: torch.Tensor, idxs: torch.Tensor,
@@ -64,7 +68,10 @@ def batched_nms(boxes: torch.Tensor, scores: torch.Tensor, idxs: torch.Tensor,
 
     The other parameters are those of nms.
     """
-    return _batched_nms_operator(boxes, scores, idxs, iou_threshold)
+    if is_scripting():
+        return torch.ops.nmscore.batched_nms(boxes, scores, idxs, iou_threshold)
+    else:
+        return _batched_nms_operator(boxes, scores, idxs, iou_threshold)
 
 
 class Replacement:

@@ -93,6 +93,15 @@ class Results(Case):
         self.same(nmscore.torch.nms(torch.zeros(0, 4), none, 0.4), none)
         self.same(nmscore.torch.batched_nms(torch.zeros(0, 4), none, none, 0.4), none)
 
+    def test_scripted(self):
+        with warnings.catch_warnings():  # because torch deprecates it
+            warnings.simplefilter("ignore")
+            nms, batched = map(torch.jit.script, (nmscore.torch.nms, nmscore.torch.batched_nms))
+        self.same(nms(self.boxes, self.scores, 0.4),
+                  nmscore.torch.nms(self.boxes, self.scores, 0.4))
+        self.same(batched(self.boxes, self.scores, self.idxs, 0.4),
+                  nmscore.torch.batched_nms(self.boxes, self.scores, self.idxs, 0.4))
+
     def test_no_copy(self):
         boxes = torch.tensor([[0.0, 0, 9, 9]]).repeat(100000, 1)
         tracemalloc.start()
