@@ -174,7 +174,8 @@ def _rounded_down(threshold: float) -> float:
 # The kernels check beforehand only what the compiled module accepts and torchvision does not: with
 # few boxes, _check_boxes takes longer than everything else.
 def _nms(boxes: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> torch.Tensor:
-    if boxes.dim() != 2 or boxes.dtype != scores.dtype or not boxes.is_floating_point():
+    dtype = boxes.dtype
+    if boxes.dim() != 2 or dtype is not scores.dtype or not dtype.is_floating_point:
         _check_boxes(boxes, scores)
     try:
         return _from_numpy(_kept(boxes, scores, _rounded_down(iou_threshold), _ALL, 0))
@@ -185,7 +186,8 @@ def _nms(boxes: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> tor
 
 def _batched_nms(boxes: torch.Tensor, scores: torch.Tensor, idxs: torch.Tensor,
                  iou_threshold: float) -> torch.Tensor:
-    if boxes.dim() != 2 or boxes.dtype != scores.dtype or not boxes.is_floating_point():
+    dtype = boxes.dtype
+    if boxes.dim() != 2 or dtype is not scores.dtype or not dtype.is_floating_point:
         _check_boxes(boxes, scores)
     try:
         if idxs.is_floating_point() or idxs.dtype == torch.bool:
