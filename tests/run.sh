@@ -97,7 +97,7 @@ END
 
 PR_STAGES="user asan minimal"
 ALL_STAGES="release locale leaks asan xla minimal clang install levels tsan valgrind msan arm i386 fuzz
-  fresh packages trixie sid tpu"
+  tpu trixie sid fresh packages"
 RELEASE_STAGES="methods frameworks jax wheel armhf s390x i386_elements packages_trixie packages_sid
   mutants"
 
@@ -151,7 +151,7 @@ packages_of ()
 # the command that runs others in a newer Debian; empty: they run here (see newer_debian)
 inside=()
 passed=0 failed=0 skipped=0 failures=() durations=() start=$SECONDS
-folders= # the process of make_folders
+folders= plugins= # the processes of make_folders and fetch_plugins
 
 # result pass|fail|skip NAME: counts one result.
 result ()
@@ -240,7 +240,10 @@ stage_release ()
 {
   build_release || return 0
   check "the documentation site" documentation_site
+  build_ahead >/dev/null 2>&1 &
+  local ahead=$!
   suites release $(no_suites tpu methods)
+  wait "$ahead" || true
 }
 
 # A preloaded library sets the locale of each program, because the programs, unlike
@@ -258,7 +261,7 @@ stage_locale ()
   check "the comma is there" env LOCPATH="$dir" LC_ALL=de_DE.UTF-8 LD_PRELOAD="$dir/setlocale.so" \
     awk 'BEGIN { exit sprintf ("%.1f", 0.5) != "0,5" }' || return 0
   NMS_TEST_LOCPATH="$dir" NMS_TEST_LC_ALL=de_DE.UTF-8 NMS_TEST_PRELOAD="$dir/setlocale.so" \
-    suites release $(no_suites pipelines rules bench tpu pip) \
+    suites release $(no_suites pipelines rules bench tpu pip many) \
     --wrapper "$NMS_ROOT/tests/env/preload.sh"
 }
 
@@ -307,6 +310,7 @@ stage_xla ()
 {
   local folder="$NMS_BUILD_DIR/xla"
   build_release || return 0
+  wait "$plugins" || true
   check "fetch XLA's plugin for the CPU" "$NMS_ROOT/tools/fetch-xla.sh" "$folder" ||
     return 0
   export NMS_TEST_XLA_PLUGIN="$folder/xla_cpu_pjrt.so"
@@ -356,7 +360,7 @@ stage_minimal ()
     -Drecords=disabled -Doverlay=disabled -Dpython=disabled || return 0
   check "meson says what is left out" bash -c 'grep -E "boxreplay, boxrecord.*NO" "$1" &&
     grep -E "boxoverlay.*NO" "$1"' - "$dir/meson-logs/meson-log.txt"
-  suites minimal --suite core --suite gst --suite rules
+  suites minimal --suite core --suite gst --suite rules --no-suite many
   rm -rf "$prefix"
   check "install into a prefix" meson install -C "$dir" --no-rebuild || return 0
   lib=$(dirname "$(find "$prefix" -name libgstnms.so | head -n 1)")
@@ -364,10 +368,15 @@ stage_minimal ()
     boxmerge boxselect boxtransform nmsfilter tiledetect
 }
 
+build_clang ()
+{
+  CC=clang CXX=clang++ build clang --buildtype=release -Dtests=enabled -Drecords=enabled \
+    -Doverlay=enabled --werror
+}
+
 stage_clang ()
 {
-  CC=clang CXX=clang++ build clang --buildtype=release -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
-    --werror || return 0
+  build_clang || return 0
   suites clang $(no_suites pipelines rules bench tpu pip upstream torchvision)
 }
 
@@ -478,10 +487,15 @@ unlocked_plugin_fails ()
 
 # GLib and GStreamer are not built with the sanitizer, so tests/gst/glibsync.c reports their
 # locks to it, and G_SLICE makes GLib take its memory from malloc.
-stage_tsan ()
+build_tsan ()
 {
   build tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dc_args=-g1 \
-    -Dtests=enabled -Drecords=enabled -Doverlay=disabled || return 0
+    -Dtests=enabled -Drecords=enabled -Doverlay=disabled
+}
+
+stage_tsan ()
+{
+  build_tsan || return 0
   local dir="$NMS_BUILD_DIR/tsan/tests" fixed=
   # (the sanitizer cannot run with many bits of address randomization)
   "$dir/core/test-threads" --help >/dev/null 2>&1 || fixed="setarch -R"
@@ -590,6 +604,7 @@ stage_tpu ()
     return 0
   fi
   build_release || return 0
+  wait "$plugins" || true
   check "fetch libtpu" "$fetch" "$folder" tpu || return 0
   check "fetch XLA's plugin for the CPU" "$fetch" "$folder" cpu || return 0
   NMS_TEST_LIBTPU="$folder/libtpu.so" NMS_TEST_XLA_PLUGIN="$folder/xla_cpu_pjrt.so" \
@@ -655,15 +670,33 @@ stage_mutants ()
   check "the tests notice mutants" python3 "$NMS_ROOT/tests/mutants/mutants.py" --folder "$folder"
 }
 
-# Makes the folders of tests/env/debian.sh while other stages run, because it takes minutes and
-# mostly waits. If it fails, newer_debian tries again.
+# Succeeds if stage $1 is to run.
+is_wanted () { case " ${wanted[*]} " in *" $1 "*) return 0 ;; esac; return 1; }
+
+# Makes the folders of tests/env/debian.sh and downloads XLA's plugins while other stages run, because
+# this takes minutes and mostly waits. What fails here is tried again by its stage.
 make_folders ()
 {
-  local release
-  for release in trixie sid; do
-    case " ${wanted[*]} " in
-      *" $release "*) nice "$NMS_ROOT/tests/env/debian.sh" "$release" true >/dev/null 2>&1 || true ;;
-    esac
+  local name
+  for name in trixie sid; do
+    ! is_wanted "$name" || nice "$NMS_ROOT/tests/env/debian.sh" "$name" true || true
+  done
+}
+
+fetch_plugins ()
+{
+  ! is_wanted xla || "$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" cpu || true
+  ! is_wanted tpu || "$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" tpu || true
+}
+
+# Builds what later stages test while the pipelines of stage release play in real time. The lowest
+# priority leaves the processors to them. A build that fails here fails again in its stage.
+build_ahead ()
+{
+  local name
+  renice -n 19 $BASHPID
+  for name in asan clang tsan; do
+    ! is_wanted "$name" || "build_$name" || true
   done
 }
 
@@ -681,18 +714,19 @@ stage_i386_elements ()
 }
 
 # Runs the suites in a folder of tests/env/debian.sh, in a release build, then the leak tracer.
-# Leaves out instruction counts, which hold for one compiler, and the installation by pip. In sid
-# also leaves out what takes minutes and is the same in trixie: the rules, what plays in real time,
-# the slow scripts and the tests of many boxes. Tests of torch are skipped in sid, because its folder does not contain torch.
+# Leaves out instruction counts, which hold for one compiler, the installation by pip, and the tests of
+# many boxes. In sid
+# also leaves out what takes minutes and is the same in trixie: the rules, what plays in real time
+# and the slow scripts. Tests of torch are skipped in sid, because its folder does not contain torch.
 newer_debian ()
 {
   local options="-Dtests=enabled -Drecords=enabled -Doverlay=enabled -Danalytics=enabled"
   options="$options -Dpython=enabled"
   local asan=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
-  local batches='' left_out="tpu bench pip extra-packages"
+  local batches='' left_out="tpu bench pip extra-packages many"
   if [ "$1" != trixie ]; then
     batches="nmsfilter-batches boxmerge-batches boxoverlay-batches boxrecord-batches"
-    left_out="$left_out live scripts rules many"
+    left_out="$left_out live scripts rules"
   fi
   wait "$folders" || true
   check "make the folder" "$NMS_ROOT/tests/env/debian.sh" "$1" true || return 0
@@ -763,6 +797,17 @@ keep_result ()
     "$((skipped - before_skipped))" >"$folder/$stage"
 }
 
+# Removes the Debian that a stage has made, in the background, because it takes 2 GB and no later stage
+# uses it.
+remove_folders ()
+{
+  case $stage in
+    trixie | sid) rm -rf --one-file-system "${NMS_BUILD_DIR:?}/$stage" ;;
+    arm) rm -rf "${NMS_BUILD_DIR:?}/arm64-debian" ;;
+    i386) rm -rf "${NMS_BUILD_DIR:?}/i386-debian" ;;
+  esac
+}
+
 # Prints each stage of the lists behind the name of its list.
 list_stages ()
 {
@@ -773,14 +818,14 @@ list_stages ()
 
 main ()
 {
-  local argument name line commit disk= gigabytes=0 packages=()
+  local argument name line commit disk= gigabytes=0 packages=() tidy=
   wanted=()
   for argument; do
     case $argument in
       -h | --help) usage; exit 0 ;;
       --list) list_stages; exit 0 ;;
       --pr) wanted+=($PR_STAGES) gigabytes=2 ;;
-      --all) wanted+=($ALL_STAGES) gigabytes=10 ;;
+      --all) wanted+=($ALL_STAGES) gigabytes=10 tidy=yes ;;
       --release) wanted+=($RELEASE_STAGES) gigabytes=15 ;;
       -*) die "unknown option '$argument' (--help lists them)" ;;
       *)
@@ -811,8 +856,10 @@ main ()
   durations+=("packages" "$((SECONDS - start))")
   commit=$(clean_commit)
 
-  make_folders &
+  make_folders >/dev/null 2>&1 &
   folders=$!
+  fetch_plugins >/dev/null 2>&1 &
+  plugins=$!
   for stage in "${wanted[@]}"; do
     stage_start=$SECONDS before=$passed before_failed=$failed before_skipped=$skipped name=$stage
     say "== $stage"
@@ -825,6 +872,7 @@ main ()
       "in $((SECONDS - stage_start)) s"
     durations+=("$stage" "$((SECONDS - stage_start))")
     keep_result "$before" "$commit"
+    [ -z "$tidy" ] || remove_folders &
   done
 
   say ""
