@@ -115,7 +115,7 @@ CLANG="clang libclang-rt-dev llvm"
 packages_of ()
 {
   local bare="$NMS_PACKAGES_MINIMAL ccache" cross
-  cross="$bare debootstrap qemu-user"
+  cross="$bare debootstrap"
   case $1 in
     user) echo "$BUILD $VIDEO $RULES" ;;
     release) echo "$BUILD $VIDEO $RULES $PYPI git python3-torchvision valgrind
@@ -132,10 +132,10 @@ packages_of ()
     valgrind) echo "$BUILD valgrind" ;;
     msan) echo "$bare $CLANG" ;;
     fuzz) echo "$BUILD $CLANG" ;;
-    arm) echo "$cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross" ;;
+    arm) echo "$cross qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross" ;;
     i386) echo "$cross gcc-i686-linux-gnu libc6-dev-i386-cross" ;;
-    armhf) echo "$cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross" ;;
-    s390x) echo "$cross gcc-s390x-linux-gnu libc6-dev-s390x-cross" ;;
+    armhf) echo "$cross qemu-user gcc-arm-linux-gnueabihf libc6-dev-armhf-cross" ;;
+    s390x) echo "$cross qemu-user gcc-s390x-linux-gnu libc6-dev-s390x-cross" ;;
     fresh | trixie | sid | i386_elements) echo debootstrap ;;
     packages) echo "$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_ANALYTICS
       libcairo2-dev libpython3-dev debootstrap autopkgtest debhelper dh-python lintian" ;;
