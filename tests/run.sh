@@ -85,9 +85,9 @@ And, by name alone:
   cuda      the programs of engine xla, compiled ahead of time for an NVIDIA
             H200, which need not be here; downloads 135 MB, needs CUDA's ptxas
 
-A stage without a failure on a commit without other changes writes the commit to
-build/passed/STAGE; tools/release.sh asks for those of --all and --release. --list prints the
-stages of these two and of --pr, a line each.
+A stage that passes on a commit without other changes writes the commit to build/passed/STAGE;
+tools/release.sh asks for those of --all and --release. --list prints the stages of these two and
+of --pr, a line each.
 
 NMS_BUILD_DIR names the build folder (default: build/ in the checkout).
 END
@@ -96,8 +96,8 @@ END
 . "$(dirname "$0")/../pipelines/common.sh"
 
 PR_STAGES="user asan minimal"
-ALL_STAGES="release locale leaks asan xla minimal clang install levels tsan valgrind msan arm i386 fuzz
-  tpu trixie sid fresh packages"
+ALL_STAGES="release locale leaks asan xla minimal clang install levels trixie tsan valgrind msan arm
+  i386 fuzz tpu sid fresh packages"
 RELEASE_STAGES="methods frameworks jax wheel armhf s390x i386_elements packages_trixie packages_sid
   mutants"
 
@@ -151,7 +151,7 @@ packages_of ()
 # the command that runs others in a newer Debian; empty: they run here (see newer_debian)
 inside=()
 passed=0 failed=0 skipped=0 failures=() durations=() start=$SECONDS
-folders= plugins= # the processes of make_folders and fetch_plugins
+maker= plugins= # the processes of make_folder and fetch_plugins
 
 # result pass|fail|skip NAME: counts one result.
 result ()
@@ -588,7 +588,7 @@ stage_packages () { check "Debian packages" "$NMS_ROOT/tests/env/packages.sh"; }
 # Run only by name, because a stage takes minutes, and what it checks changes with the releases.
 debian_packages ()
 {
-  wait "$folders" || true
+  wait "$maker" || true
   check "Debian packages of $1" "$NMS_ROOT/tests/env/packages.sh" "$1"
 }
 stage_packages_trixie () { debian_packages trixie; }
@@ -673,16 +673,15 @@ stage_mutants ()
 # Succeeds if stage $1 is to run.
 is_wanted () { case " ${wanted[*]} " in *" $1 "*) return 0 ;; esac; return 1; }
 
-# Makes the folders of tests/env/debian.sh and downloads XLA's plugins while other stages run, because
-# this takes minutes and mostly waits. What fails here is tried again by its stage.
-make_folders ()
+# Makes the folder of Debian $1 while other stages run, because it takes minutes and mostly waits.
+# trixie is made at the start and sid behind the stage trixie, so that --all needs the disk for one.
+# What fails here is tried again by its stage.
+make_folder ()
 {
-  local name
-  for name in trixie sid; do
-    ! is_wanted "$name" || nice "$NMS_ROOT/tests/env/debian.sh" "$name" true || true
-  done
+  ! is_wanted "$1" || nice "$NMS_ROOT/tests/env/debian.sh" "$1" true || true
 }
 
+# Downloads XLA's plugins while other stages run.
 fetch_plugins ()
 {
   ! is_wanted xla || "$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" cpu || true
@@ -728,7 +727,7 @@ newer_debian ()
     batches="nmsfilter-batches boxmerge-batches boxoverlay-batches boxrecord-batches"
     left_out="$left_out live scripts rules"
   fi
-  wait "$folders" || true
+  wait "$maker" || true
   check "make the folder" "$NMS_ROOT/tests/env/debian.sh" "$1" true || return 0
   inside=("$NMS_ROOT/tests/env/debian.sh" "$1")
   # shellcheck disable=SC2086
@@ -786,20 +785,22 @@ say_left_out ()
   say "pipelines (tests/run.sh --all); other libraries and mutants (tests/run.sh --release)."
 }
 
-# Keeps the result of a stage that began with $1 passed, on commit $2.
+# Keeps the result of a stage that began with $1 passed, on commit $2. If all was skipped, nothing has
+# passed.
 keep_result ()
 {
   local folder="$NMS_BUILD_DIR/passed"
   rm -f "$folder/$stage"
-  [ "$failed" = "$before_failed" ] && [ -n "$2" ] && [ "$2" = "$(clean_commit)" ] || return 0
+  [ "$failed" = "$before_failed" ] && [ "$passed" != "$1" ] && [ -n "$2" ] &&
+    [ "$2" = "$(clean_commit)" ] || return 0
   mkdir -p "$folder"
   printf '%s\n%s passed, 0 failed, %s skipped\n' "$2" "$((passed - $1))" \
     "$((skipped - before_skipped))" >"$folder/$stage"
 }
 
-# Removes the Debian that a stage has made, in the background, because it takes 2 GB and no later stage
+# Removes the Debian that a stage has made, in the background, because it takes 3 GB and no later stage
 # uses it.
-remove_folders ()
+remove_folder ()
 {
   case $stage in
     trixie | sid) rm -rf --one-file-system "${NMS_BUILD_DIR:?}/$stage" ;;
@@ -856,23 +857,24 @@ main ()
   durations+=("packages" "$((SECONDS - start))")
   commit=$(clean_commit)
 
-  make_folders >/dev/null 2>&1 &
-  folders=$!
+  is_wanted trixie && name=trixie || name=sid
+  make_folder "$name" >/dev/null 2>&1 &
+  maker=$!
   fetch_plugins >/dev/null 2>&1 &
   plugins=$!
   for stage in "${wanted[@]}"; do
-    stage_start=$SECONDS before=$passed before_failed=$failed before_skipped=$skipped name=$stage
+    stage_start=$SECONDS before=$passed before_failed=$failed before_skipped=$skipped
     say "== $stage"
     # (a failure is counted where it happens, and the other stages still run)
     "stage_$stage" || true
-    stage=$name
     [ $((passed + failed + skipped)) -gt $((before + before_failed + before_skipped)) ] ||
       result fail "$stage: nothing ran"
     say "   $((passed - before)) passed, $((failed - before_failed)) failed," \
       "in $((SECONDS - stage_start)) s"
     durations+=("$stage" "$((SECONDS - stage_start))")
     keep_result "$before" "$commit"
-    [ -z "$tidy" ] || remove_folders &
+    [ -z "$tidy" ] || remove_folder &
+    [ "$stage" != trixie ] || { make_folder sid >/dev/null 2>&1 & maker=$!; }
   done
 
   say ""
