@@ -632,6 +632,9 @@ stage_frameworks ()
     export NMS_TEST_XLA_PLUGIN="$NMS_BUILD_DIR/xla/xla_cpu_pjrt.so"
   NMS_TEST_FRAMEWORKS="$folder" suites release --suite frameworks
   unset NMS_TEST_LIBTPU NMS_TEST_XLA_PLUGIN
+  check "install what onnxdetect needs" "$NMS_ROOT/tests/pipelines/onnx-packages.sh" \
+    "$NMS_BUILD_DIR/onnx" || return 0
+  NMS_TEST_ONNX="$NMS_BUILD_DIR/onnx" suites release onnxdetect
 }
 
 # Runs only by name, because of the downloads. The stage frameworks runs the newest version.
