@@ -231,7 +231,8 @@ drop_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
   BoxKey *key = self->keys;
   Frame frame = { .cut = needs_scores ? 0 : BOX_CUT };
 
-  g_hash_table_remove_all (self->id_classes);
+  if (g_hash_table_size (self->id_classes) > 0) /* emptying an empty table takes time, too */
+    g_hash_table_remove_all (self->id_classes);
   for (guint i = 0; i < len; i++, box++) {
     box->suppressed_by = -1;
     frame.parts |= box->parent >= 0;

@@ -283,24 +283,6 @@ gst_nms_filter_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 
 /* ------------------------------------------------------------------- stream */
 
-static gpointer
-stream_new (void)
-{
-  return score_loss_new ();
-}
-
-static void
-stream_free (gpointer stream)
-{
-  score_loss_free (stream);
-}
-
-static void
-stream_start (gpointer stream, const gchar *id)
-{
-  score_loss_begin_stream (stream, id);
-}
-
 static gboolean
 gst_nms_filter_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
@@ -438,7 +420,7 @@ gst_nms_filter_class_init (GstNmsFilterClass *klass)
   filter_class->stats_name = "nmsfilter-stats";
   filter_class->decide = gst_nms_filter_decide;
   filter_class->describe_stats = describe_stats;
-  filter_class->stream_new = stream_new;
-  filter_class->stream_free = stream_free;
-  filter_class->stream_start = stream_start;
+  filter_class->stream_new = score_loss_new;
+  filter_class->stream_free = score_loss_free;
+  filter_class->stream_start = score_loss_begin_stream;
 }

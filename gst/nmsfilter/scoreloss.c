@@ -5,7 +5,7 @@
  */
 #include "scoreloss.h"
 
-ScoreLoss *
+gpointer
 score_loss_new (void)
 {
   ScoreLoss *loss = g_new0 (ScoreLoss, 1);
@@ -15,16 +15,20 @@ score_loss_new (void)
 }
 
 void
-score_loss_free (ScoreLoss *loss)
+score_loss_free (gpointer data)
 {
+  ScoreLoss *loss = data;
+
   g_free (loss->stream);
   g_hash_table_unref (loss->streams);
   g_free (loss);
 }
 
 void
-score_loss_begin_stream (ScoreLoss *loss, const gchar *stream)
+score_loss_begin_stream (gpointer data, const gchar *stream)
 {
+  ScoreLoss *loss = data;
+
   g_free (loss->stream);
   loss->stream = g_strdup (stream);
   loss->seen = FALSE;

@@ -16,13 +16,13 @@ typedef struct
   GHashTable *streams; /* set of the ids of streams with a loss */
 } ScoreLoss;
 
-/* Allocate and free the state. */
-ScoreLoss *score_loss_new (void);
-void score_loss_free (ScoreLoss *loss);
+/* Allocate and free the state, a ScoreLoss. */
+gpointer score_loss_new (void);
+void score_loss_free (gpointer loss);
 
 /* Begins a stream. An element that interleaves streams sends a stream-start with
  * each of their buffers, so the losses of other streams are remembered. */
-void score_loss_begin_stream (ScoreLoss *loss, const gchar *stream);
+void score_loss_begin_stream (gpointer loss, const gchar *stream);
 
 /* Posts the warning, see score_loss_warn. */
 void score_loss_check (ScoreLoss *loss, GstElement *element, const BoxCounts *counts,

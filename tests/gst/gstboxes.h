@@ -209,6 +209,17 @@ expect (const gchar *launch_line, GstBuffer *buffer, const gchar *ids)
   gst_buffer_unref (out);
 }
 
+/* Pushes `buffer`, which it takes. Fails unless exactly the regions with these ids are left on the
+ * buffer that comes out. */
+static inline void
+expect_through (GstHarness *h, GstBuffer *buffer, const gchar *ids)
+{
+  GstBuffer *out = through (h, buffer);
+
+  assert_ids (out, ids);
+  gst_buffer_unref (out);
+}
+
 /* Returns a field of the property "stats" of an element. Fails if there is no such
  * field. */
 static inline guint64
@@ -321,6 +332,44 @@ assert_values (gpointer object, const gchar *names, const gchar *expected)
   g_assert_cmpstr (found, ==, expected);
   g_free (found);
   g_strfreev (list);
+}
+
+/* Fails unless the element does not start, with an error that says these words, and no other
+ * message before. */
+static inline void
+expect_no_start (GstElement *element, const gchar *words)
+{
+  GstBus *bus = gst_bus_new ();
+
+  gst_element_set_bus (element, bus);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR), words);
+  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ERROR), ==, 0);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (bus);
+}
+
+/* Fails unless the element starts. Stops it. */
+static inline void
+expect_start (GstElement *element)
+{
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), !=, GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (element, GST_STATE_NULL);
+}
+
+/* Makes an element of each launch line, which must not start. */
+static inline void
+expect_no_starts (const gchar *const (*rows)[2], guint count)
+{
+  for (guint i = 0; i < count; i++) {
+    GstElement *element = element_new (rows[i][0]);
+
+    expect_no_start (element, rows[i][1]);
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_object_unref (element);
+  }
 }
 
 /* Returns whether an element, which another package may provide, is installed. */

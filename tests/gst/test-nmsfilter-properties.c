@@ -211,48 +211,38 @@ pair (GstClockTime pts)
   return buffer;
 }
 
-static void
-expect_now (GstHarness *h, const gchar *ids)
-{
-  GstBuffer *out = through (h, pair (0));
-
-  assert_ids (out, ids);
-  gst_buffer_unref (out);
-}
-
 /* Each property takes effect with the next buffer, and can be set back. */
 static void
 test_changes_while_playing (void)
 {
+  static const gchar *const rows[][3] = {
+    { "iou-threshold", "0.5", "1 2" },
+    { "iou-threshold", "0.7", "1 2 3" },
+    { "class-agnostic", "true", "1 2" },
+    { "iou-threshold", "0.5", "1" },
+    { "class-agnostic", "false", "1 2" },
+    { "score-threshold", "0.6", "1" },
+    { "score-threshold", "-inf", "1 2" },
+    { "max-detections", "1", "1" },
+    { "max-detections", "0", "1 2" },
+    { "iou-threshold", "1", "1 2 3" },
+    { "max-per-class", "1", "1 2" },
+    { "max-per-class", "0", "1 2 3" },
+    { "iou-threshold", "0.5", "1 2" },
+    { "classes", "b", "1 2 3" },
+    { "classes", "", "1 2" },
+    { "action", "tag", "1 2 3" },
+    { "action", "remove", "1 2" },
+    { "class-options", "o,a=[o,iou-threshold=1]", "1 2 3" },
+    { "class-options", "o", "1 2" },
+  };
   GstHarness *h = harness_new ("nmsfilter");
 
-  expect_now (h, "1 2");
-  g_object_set (h->element, "iou-threshold", 0.7f, NULL);
-  expect_now (h, "1 2 3");
-  g_object_set (h->element, "class-agnostic", TRUE, "iou-threshold", 0.5f, NULL);
-  expect_now (h, "1");
-  g_object_set (h->element, "class-agnostic", FALSE, "score-threshold", 0.6f, NULL);
-  expect_now (h, "1");
-  gst_util_set_object_arg (G_OBJECT (h->element), "score-threshold", "-inf");
-  expect_now (h, "1 2");
-  g_object_set (h->element, "max-detections", 1, NULL);
-  expect_now (h, "1");
-  g_object_set (h->element, "max-detections", 0, "iou-threshold", 1.f, NULL);
-  expect_now (h, "1 2 3");
-  g_object_set (h->element, "max-per-class", 1, NULL);
-  expect_now (h, "1 2");
-  g_object_set (h->element, "max-per-class", 0, "iou-threshold", 0.5f, "classes", "b", NULL);
-  expect_now (h, "1 2 3");
-  g_object_set (h->element, "classes", "", NULL);
-  expect_now (h, "1 2");
-  g_object_set (h->element, "action", 1, NULL);
-  expect_now (h, "1 2 3");
-  g_object_set (h->element, "action", 0, NULL);
-  expect_now (h, "1 2");
-  gst_util_set_object_arg (G_OBJECT (h->element), "class-options", "o,a=[o,iou-threshold=1]");
-  expect_now (h, "1 2 3");
-  g_object_set (h->element, "class-options", NULL, NULL);
-  expect_now (h, "1 2");
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_test_message ("%s=%s", rows[i][0], rows[i][1]);
+    gst_util_set_object_arg (G_OBJECT (h->element), rows[i][0], rows[i][1]);
+    expect_through (h, pair (0), rows[i][2]);
+  }
   gst_harness_teardown (h);
 }
 
@@ -262,7 +252,6 @@ test_control_source (void)
   GstHarness *h = harness_new ("nmsfilter");
   GstControlSource *source = gst_interpolation_control_source_new ();
   GstTimedValueControlSource *timed = GST_TIMED_VALUE_CONTROL_SOURCE (source);
-  GstBuffer *out;
   gfloat value;
 
   g_object_set (source, "mode", GST_INTERPOLATION_MODE_LINEAR, NULL);
@@ -271,21 +260,13 @@ test_control_source (void)
   gst_timed_value_control_source_set (timed, 0, 0.0);
   gst_timed_value_control_source_set (timed, GST_SECOND, 1.0);
 
-  out = through (h, pair (0));
-  assert_ids (out, "1 2");
-  gst_buffer_unref (out);
-  out = through (h, pair (600 * GST_MSECOND));
-  assert_ids (out, "1 2");
-  gst_buffer_unref (out);
-  out = through (h, pair (800 * GST_MSECOND));
-  assert_ids (out, "1 2 3");
-  gst_buffer_unref (out);
+  expect_through (h, pair (0), "1 2");
+  expect_through (h, pair (600 * GST_MSECOND), "1 2");
+  expect_through (h, pair (800 * GST_MSECOND), "1 2 3");
   g_object_get (h->element, "iou-threshold", &value, NULL);
   g_assert_cmpfloat (ABS (value - 0.8f), <, 1e-6f);
   /* no timestamp: the value stays the same */
-  out = through (h, pair (GST_CLOCK_TIME_NONE));
-  assert_ids (out, "1 2 3");
-  gst_buffer_unref (out);
+  expect_through (h, pair (GST_CLOCK_TIME_NONE), "1 2 3");
   gst_object_unref (source);
   gst_harness_teardown (h);
 }
@@ -298,7 +279,6 @@ test_control_source_after_seek (void)
   GstControlSource *source = gst_interpolation_control_source_new ();
   GstTimedValueControlSource *timed = GST_TIMED_VALUE_CONTROL_SOURCE (source);
   GstSegment segment;
-  GstBuffer *out;
 
   g_object_set (source, "mode", GST_INTERPOLATION_MODE_NONE, NULL);
   gst_object_add_control_binding (GST_OBJECT (h->element),
@@ -309,9 +289,7 @@ test_control_source_after_seek (void)
   segment.start = 100 * GST_SECOND;
   segment.time = 10 * GST_SECOND;
   gst_harness_push_event (h, gst_event_new_segment (&segment));
-  out = through (h, pair (100 * GST_SECOND));
-  assert_ids (out, "1 2 3");
-  gst_buffer_unref (out);
+  expect_through (h, pair (100 * GST_SECOND), "1 2 3");
   gst_object_unref (source);
   gst_harness_teardown (h);
 }

@@ -149,10 +149,7 @@ test_cut (void)
 static void
 test_refusals (void)
 {
-  static const struct
-  {
-    const gchar *line, *says;
-  } refused[] = {
+  static const gchar *const refused[][2] = {
     { "nmsfilter sources=a,b:priority=x", "the priority of b is \"x\"" },
     { "nmsfilter sources=a,b:priority=0.5", "the priority of b is \"0.5\"" },
     { "nmsfilter sources=a,b:priority=1001", "must be a whole number from -1000 to 1000" },
@@ -180,19 +177,7 @@ test_refusals (void)
   g_object_set (h->element, "method", 1, NULL);
   assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "priorities in sources");
   harness_teardown (h, bus);
-  for (guint i = 0; i < G_N_ELEMENTS (refused); i++) {
-    GstElement *element = element_new (refused[i].line);
-
-    bus = gst_bus_new ();
-    gst_element_set_bus (element, bus);
-    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==,
-        GST_STATE_CHANGE_FAILURE);
-    assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR), refused[i].says);
-    gst_element_set_state (element, GST_STATE_NULL);
-    gst_element_set_bus (element, NULL);
-    gst_object_unref (bus);
-    gst_object_unref (element);
-  }
+  expect_no_starts (refused, G_N_ELEMENTS (refused));
 }
 
 static const TestCase cases[] = { { "/nmsfilter/sources/priorities", test_priorities },

@@ -136,7 +136,7 @@ static void
 test_invalid (void)
 {
   GstHarness *h = harness_new ("nmsfilter");
-  GstBuffer *buffer = frame_new (0), *out;
+  GstBuffer *buffer = frame_new (0);
 
   add_scored (buffer, 1, "a", 0, 0, 100, 100, NAN);
   add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.1);
@@ -144,9 +144,7 @@ test_invalid (void)
   add_scored (buffer, 3, "a", 10, 10, 0, 50, 0.9);
   add_scored (buffer, 4, "a", 10, 10, 0, 0, 0.9);
   add_scored (buffer, 5, "a", 10, 10, 0, 50, 0.9);
-  out = through (h, buffer);
-  assert_ids (out, "2 3 4 5");
-  gst_buffer_unref (out);
+  expect_through (h, buffer, "2 3 4 5");
   g_assert_cmpuint (stat_of (h->element, "invalid"), ==, 1);
   g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 4);
   gst_harness_teardown (h);
@@ -159,7 +157,7 @@ test_stats_add_up (void)
     "too-few-neighbors", "no-score", "invalid" };
   GstHarness *h = harness_new ("nmsfilter score-threshold=0.3 max-detections=3 classes=a,b "
                                "min-neighbors=1 max-candidates=5");
-  GstBuffer *buffer = frame_new (0), *out;
+  GstBuffer *buffer = frame_new (0);
   guint64 dropped = 0;
   guint i;
 
@@ -173,9 +171,7 @@ test_stats_add_up (void)
   add_region (buffer, 8, "a", 500, 400, 20, 20);        /* too-few-neighbors */
   add_region (buffer, 9, "c", 500, 400, 20, 20);        /* not-selected */
   add_scored (buffer, 10, "b", 300, 400, 20, 20, 0.4);  /* not-candidate */
-  out = through (h, buffer);
-  assert_ids (out, "1 4 5 9");
-  gst_buffer_unref (out);
+  expect_through (h, buffer, "1 4 5 9");
 
   g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1);
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 10);
@@ -419,14 +415,12 @@ test_size_of_encoded_caps (void)
 
   for (i = 0; i < G_N_ELEMENTS (caps); i++) {
     GstHarness *h = gst_harness_new ("nmsfilter");
-    GstBuffer *buffer = frame_new (0), *out;
+    GstBuffer *buffer = frame_new (0);
 
     gst_harness_set_src_caps_str (h, caps[i]);
     add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
     add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
-    out = through (h, buffer);
-    assert_ids (out, "1 2");
-    gst_buffer_unref (out);
+    expect_through (h, buffer, "1 2");
     gst_harness_teardown (h);
   }
 }
