@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* enumtype: defines the type of a property's enumeration or flags together with its names. */
+/* enumtype: defines the type of a property's enumeration together with its names. */
 #pragma once
 
 #include <glib-object.h>
@@ -20,14 +20,3 @@
 #define DEFINE_ENUM_TYPE(function, name, ...) \
   static const GEnumValue function##_values[] = { __VA_ARGS__, { 0, NULL, NULL } }; \
   DEFINE_ENUM_TYPE_OF (function, name, function##_values)
-
-/* Defines `function` for flags, as DEFINE_ENUM_TYPE does for an enumeration. */
-#define DEFINE_FLAGS_TYPE(function, name, ...) \
-  static GType function (void) \
-  { \
-    static const GFlagsValue values[] = { __VA_ARGS__, { 0, NULL, NULL } }; \
-    static gsize type = 0; \
-    if (g_once_init_enter (&type)) \
-      g_once_init_leave (&type, g_flags_register_static (name, values)); \
-    return (GType) type; \
-  }

@@ -12,7 +12,7 @@
 G_BEGIN_DECLS
 
 /* Sets the field of a property to `value`. The field is a gboolean, the
- * enumeration, flags (guint), a gint, a gfloat, a gdouble, a guint, a guint64, or a gchar * or
+ * enumeration, a gint, a gfloat, a gdouble, a guint, a guint64, or a gchar * or
  * GstStructure * that the struct owns: what it held is freed. */
 static inline void
 property_field_set (gpointer field, const GValue *value)
@@ -23,9 +23,6 @@ property_field_set (gpointer field, const GValue *value)
       break;
     case G_TYPE_ENUM:
       *(gint *) field = g_value_get_enum (value);
-      break;
-    case G_TYPE_FLAGS:
-      *(guint *) field = g_value_get_flags (value);
       break;
     case G_TYPE_INT:
       *(gint *) field = g_value_get_int (value);
@@ -65,9 +62,6 @@ property_field_get (gconstpointer field, GValue *value)
       break;
     case G_TYPE_ENUM:
       g_value_set_enum (value, *(const gint *) field);
-      break;
-    case G_TYPE_FLAGS:
-      g_value_set_flags (value, *(const guint *) field);
       break;
     case G_TYPE_INT:
       g_value_set_int (value, *(const gint *) field);

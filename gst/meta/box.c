@@ -89,15 +89,20 @@ box_upright (const Box *box)
 {
   Box upright = *box;
 
-  if (box->rotation != 0) {
-    const gdouble c = fabs (cos (box->rotation)), s = fabs (sin (box->rotation));
+  if (box->rotation == 0) {
+    upright.x1 = MIN (box->x1, box->x2);
+    upright.x2 = MAX (box->x1, box->x2);
+    upright.y1 = MIN (box->y1, box->y2);
+    upright.y2 = MAX (box->y1, box->y2);
+  } else {
     const gdouble x = (box->x1 + box->x2) / 2, y = (box->y1 + box->y2) / 2;
-    const gdouble w = box->x2 - box->x1, h = box->y2 - box->y1;
+    const gdouble w = fabs (box->x2 - box->x1) / 2, h = fabs (box->y2 - box->y1) / 2;
+    const gdouble c = fabs (cos (box->rotation)), s = fabs (sin (box->rotation));
 
-    upright.x1 = x - (w * c + h * s) / 2;
-    upright.x2 = x + (w * c + h * s) / 2;
-    upright.y1 = y - (w * s + h * c) / 2;
-    upright.y2 = y + (w * s + h * c) / 2;
+    upright.x1 = x - (w * c + h * s);
+    upright.x2 = x + (w * c + h * s);
+    upright.y1 = y - (w * s + h * c);
+    upright.y2 = y + (w * s + h * c);
     upright.rotation = 0;
   }
   return upright;

@@ -120,7 +120,7 @@ box_extent_agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
   return fabs (a - start) <= 1.0 && fabs ((b - a) - length) <= 1.0;
 }
 
-/* Returns a copy whose x1 .. y2 are those of the smallest upright box around a rotated one, and
+/* Returns a copy whose x1 .. y2 are those of the smallest upright box around it, in order, and
  * whose rotation is 0. */
 Box box_upright (const Box *box);
 

@@ -226,8 +226,8 @@ guint
 box_append (GstBuffer *target, GstBuffer *source, BoxMetaReading *reading, gint width, gint height,
     const gchar *name, gboolean move)
 {
-  GArray *boxes = box_meta_reading_boxes (reading);
-  Appending self = { target, width, height, move, .box_move = box_meta_reading_move (reading) };
+  GArray *boxes = reading->boxes;
+  Appending self = { target, width, height, move, .box_move = &reading->move };
   const gint highest = highest_id (target);
   gint *od_ids;
 
@@ -239,9 +239,9 @@ box_append (GstBuffer *target, GstBuffer *source, BoxMetaReading *reading, gint 
     self.source = source_new (name);
   if (needs_reserved (target, boxes, highest))
     self.reserved = ids_of_regions (target);
-  self.od_ids = od_ids = od_append (target, source, boxes, box_meta_reading_relations (reading),
-      self.reserved, name, self.box_move);
-  self.has_ods = od_meta_any (target);
+  self.od_ids = od_ids = od_append (target, source, boxes, reading->relations, self.reserved, name,
+      self.box_move);
+  self.has_ods = od_meta_any (target, FALSE);
   self.next_id = self.reserved ? od_meta_length (target) + 1 : highest + 1;
   self.box_ids = g_new (gint, boxes->len);
   choose_ids (&self, boxes);

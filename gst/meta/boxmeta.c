@@ -259,24 +259,16 @@ any_region (GstBuffer *buffer)
 gboolean
 box_meta_any (GstBuffer *buffer)
 {
-  return any_region (buffer) || od_meta_any (buffer);
+  return any_region (buffer) || od_meta_any (buffer, FALSE);
 }
 
 gboolean
 box_meta_any_place (GstBuffer *buffer)
 {
-  return any_region (buffer) || od_meta_any_place (buffer);
+  return any_region (buffer) || od_meta_any (buffer, TRUE);
 }
 
 /* -------------------------------------------------------------- the reading */
-
-struct _BoxMetaReading
-{
-  GArray *boxes;     /* Box */
-  GArray *relations; /* of od_meta_relations_new */
-  BoxMove move;
-  gboolean warned; /* a warning has named a lost type */
-};
 
 BoxMetaReading *
 box_meta_reading_new (void)
@@ -296,18 +288,6 @@ box_meta_reading_free (BoxMetaReading *reading)
   g_free (reading);
 }
 
-GArray *
-box_meta_reading_boxes (const BoxMetaReading *reading)
-{
-  return reading->boxes;
-}
-
-const GArray *
-box_meta_reading_relations (const BoxMetaReading *reading)
-{
-  return reading->relations;
-}
-
 guint
 box_meta_reading_take (BoxMetaReading *reading, GstBuffer *buffer, gint width, gint height,
     guint flags)
@@ -322,12 +302,6 @@ box_meta_reading_map (BoxMetaReading *reading, const BoxMap *map, gint width, gi
 {
   reading->move.map = *map;
   return box_map_move_all (map, reading->boxes, width, height, clip);
-}
-
-BoxMove *
-box_meta_reading_move (BoxMetaReading *reading)
-{
-  return &reading->move;
 }
 
 void
@@ -348,28 +322,6 @@ box_meta_reading_reset (BoxMetaReading *reading)
 {
   reading->move.lost = NULL;
   reading->warned = FALSE;
-}
-
-/* ----------------------------------------------------------------- removing */
-
-static gboolean
-remove_detection (GstBuffer *buffer, GstMeta **meta, gpointer user_data)
-{
-  const GType *api = user_data;
-
-  if ((*meta)->info->api == *api && is_detection ((GstVideoRegionOfInterestMeta *) *meta))
-    *meta = NULL;
-  return TRUE;
-}
-
-void
-box_meta_remove_all (GstBuffer *buffer)
-{
-  GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
-
-  roi_names_init ();
-  gst_buffer_foreach_meta (buffer, remove_detection, &api);
-  od_meta_remove_all (buffer);
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -524,9 +476,9 @@ box_meta_lacks_frame (GstBuffer *buffer, BoxMetaKind kind)
 void
 box_meta_propose (GstQuery *query)
 {
-  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  const GType apis[] = { GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, od_meta_api () };
 
-  if (!gst_query_find_allocation_meta (query, api, NULL))
-    gst_query_add_allocation_meta (query, api, NULL);
-  od_meta_propose (query);
+  for (guint i = 0; i < G_N_ELEMENTS (apis); i++)
+    if (apis[i] && !gst_query_find_allocation_meta (query, apis[i], NULL))
+      gst_query_add_allocation_meta (query, apis[i], NULL);
 }

@@ -47,7 +47,13 @@ gboolean box_meta_any_place (GstBuffer *buffer);
 /* The detections of a buffer that is changed afterwards: the boxes, and the
  * relations that GstAnalytics has between them, because finding these takes most of
  * the time of a removal. Keeps its memory from buffer to buffer; one per stream. */
-typedef struct _BoxMetaReading BoxMetaReading;
+typedef struct
+{
+  GArray *boxes;     /* Box: use box_meta_reading_boxes */
+  GArray *relations; /* relations that start at ODs (OdRelation) */
+  BoxMove move;      /* how the boxes were moved: by the identity before box_meta_reading_map */
+  gboolean warned;   /* a warning has named a lost type */
+} BoxMetaReading;
 
 BoxMetaReading *box_meta_reading_new (void);
 void box_meta_reading_free (BoxMetaReading *reading);
@@ -55,11 +61,11 @@ void box_meta_reading_free (BoxMetaReading *reading);
 /* Returns the boxes (a GArray of Box), which belong to the reading. The array is the
  * same one as long as the reading lives. States, and the fields that box_rewrite writes
  * back, may be written into the boxes; no box may be added, removed or reordered. */
-GArray *box_meta_reading_boxes (const BoxMetaReading *reading);
-
-/* Returns the relations that start at ODs, for the functions of odmeta and odappend that take
- * them. They belong to the reading. */
-const GArray *box_meta_reading_relations (const BoxMetaReading *reading);
+static inline GArray *
+box_meta_reading_boxes (const BoxMetaReading *reading)
+{
+  return reading->boxes;
+}
 
 /* Reads the detections of a buffer as box_meta_read does, and their relations. */
 guint box_meta_reading_take (BoxMetaReading *reading, GstBuffer *buffer, gint width, gint height,
@@ -70,9 +76,6 @@ guint box_meta_reading_take (BoxMetaReading *reading, GstBuffer *buffer, gint wi
 guint box_meta_reading_map (BoxMetaReading *reading, const BoxMap *map, gint width, gint height,
     gboolean clip);
 
-/* Returns how the boxes were moved: by the identity if box_meta_reading_map was not called. */
-BoxMove *box_meta_reading_move (BoxMetaReading *reading);
-
 /* Posts a warning of the element if metadata was lost because its positions or ids could not be
  * changed; once until box_meta_reading_reset, which begins a stream. */
 void box_meta_reading_warn (BoxMetaReading *reading, GstElement *element);
@@ -82,9 +85,6 @@ void box_meta_reading_reset (BoxMetaReading *reading);
  * its structure "nms" into a writable buffer (the one that was read, or a copy of
  * it), replacing an older one. */
 void box_meta_tag (GstBuffer *buffer, const BoxMetaReading *reading);
-
-/* Removes all detections from a writable buffer. */
-void box_meta_remove_all (GstBuffer *buffer);
 
 /* The metadata as which boxes are attached. */
 typedef enum

@@ -98,15 +98,27 @@ clear_parent_ids (GstBuffer *buffer, const GArray *boxes)
 void
 box_remove (GstBuffer *buffer, BoxMetaReading *reading)
 {
-  BoxMove *move = box_meta_reading_move (reading);
-  const GArray *boxes = box_meta_reading_boxes (reading);
+  BoxMove *move = &reading->move;
+  const GArray *boxes = reading->boxes;
   Removal removal;
 
   removal_init (&removal, boxes);
   gst_buffer_foreach_meta (buffer, remove_one, &removal);
   clear_parent_ids (buffer, boxes);
-  od_meta_remove (buffer, boxes, box_meta_reading_relations (reading),
+  od_meta_remove (buffer, boxes, reading->relations,
       box_map_is_identity (&move->map) ? NULL : move);
+}
+
+void
+box_remove_all (GstBuffer *buffer)
+{
+  BoxMetaReading *reading = box_meta_reading_new ();
+
+  box_meta_reading_take (reading, buffer, 0, 0, BOX_READ_LEAN);
+  for (guint i = 0; i < reading->boxes->len; i++)
+    g_array_index (reading->boxes, Box, i).state = BOX_STATE_SUPPRESSED;
+  box_remove (buffer, reading);
+  box_meta_reading_free (reading);
 }
 
 /* Copies as gst_buffer_copy does, but without the removed boxes, because copying them
@@ -114,8 +126,9 @@ box_remove (GstBuffer *buffer, BoxMetaReading *reading)
 GstBuffer *
 box_remove_copy (GstBuffer *buffer, const BoxMetaReading *reading)
 {
-  const GArray *boxes = box_meta_reading_boxes (reading);
+  const GArray *boxes = reading->boxes;
   GstMetaTransformCopy how = { FALSE, 0, gst_buffer_get_size (buffer) };
+  const GType od_api = od_meta_api ();
   GstBuffer *copy = gst_buffer_new ();
   gpointer state = NULL;
   Removal removal;
@@ -129,12 +142,12 @@ box_remove_copy (GstBuffer *buffer, const BoxMetaReading *reading)
   GST_BUFFER_FLAG_UNSET (copy, GST_BUFFER_FLAG_TAG_MEMORY);
   removal_init (&removal, boxes);
   while ((meta = gst_buffer_iterate_meta (buffer, &state)) != NULL) {
-    if ((meta->info->api == removal.api && removal_next (&removal)) || od_meta_is (meta))
+    if ((meta->info->api == removal.api && removal_next (&removal)) || meta->info->api == od_api)
       continue;
     if (meta->info->transform_func)
       meta->info->transform_func (copy, meta, buffer, _gst_meta_transform_copy, &how);
   }
   clear_parent_ids (copy, boxes);
-  od_meta_copy_without (copy, buffer, boxes, box_meta_reading_relations (reading));
+  od_meta_copy_without (copy, buffer, boxes, reading->relations);
   return copy;
 }

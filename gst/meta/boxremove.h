@@ -20,6 +20,9 @@ G_BEGIN_DECLS
  * turned. */
 void box_remove (GstBuffer *buffer, BoxMetaReading *reading);
 
+/* Removes all boxes from a writable buffer, which need not have been read. */
+void box_remove_all (GstBuffer *buffer);
+
 /* Returns a writable copy of the buffer that was read (memory and all metadata; the
  * memory is shared where it can be) without the boxes that box_remove would
  * remove. Returns NULL if the memory cannot be copied. */

@@ -113,8 +113,8 @@ box_rewrite_region (GstVideoRegionOfInterestMeta *roi, const Box *box, gint widt
 void
 box_rewrite (GstBuffer *buffer, BoxMetaReading *reading, gint width, gint height)
 {
-  const GArray *boxes = box_meta_reading_boxes (reading);
-  BoxMove *move = box_meta_reading_move (reading);
+  const GArray *boxes = reading->boxes;
+  BoxMove *move = &reading->move;
   const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   gpointer state = NULL;
   guint position, next = 0;

@@ -20,25 +20,11 @@ edge_cut_inner_sides (const BoxRectangle *rectangle, gint width, gint height)
   return sides;
 }
 
-/* Returns the upright rectangle around a box. */
-static BoxRectangle
-bounds_of (const Box *box)
-{
-  const gdouble x = (box->x1 + box->x2) / 2, y = (box->y1 + box->y2) / 2;
-  const gdouble w = fabs (box->x2 - box->x1) / 2, h = fabs (box->y2 - box->y1) / 2;
-  const gdouble c = fabs (cos (box->rotation)), s = fabs (sin (box->rotation));
-  const gdouble dx = w * c + h * s, dy = w * s + h * c;
-
-  if (box->rotation == 0)
-    return (BoxRectangle) { MIN (box->x1, box->x2), MIN (box->y1, box->y2), MAX (box->x1, box->x2),
-      MAX (box->y1, box->y2) };
-  return (BoxRectangle) { x - dx, y - dy, x + dx, y + dy };
-}
-
 gboolean
 edge_cut_box (const Box *box, const EdgeCutBorder *border)
 {
-  const BoxRectangle bounds = bounds_of (box), *edge = &border->rectangle;
+  const Box bounds = box_upright (box);
+  const BoxRectangle *edge = &border->rectangle;
   gdouble dx = INFINITY, dy = INFINITY; /* distances from the nearest side, negative beyond it */
 
   if (border->sides & EDGE_CUT_LEFT)

@@ -18,19 +18,10 @@
 
 #define STATE_PREFIX "nms:"
 
-gboolean
-od_meta_is (const GstMeta *meta)
+GType
+od_meta_api (void)
 {
-  return meta->info->api == GST_ANALYTICS_RELATION_META_API_TYPE;
-}
-
-void
-od_meta_propose (GstQuery *query)
-{
-  const GType api = GST_ANALYTICS_RELATION_META_API_TYPE;
-
-  if (!gst_query_find_allocation_meta (query, api, NULL))
-    gst_query_add_allocation_meta (query, api, NULL);
+  return GST_ANALYTICS_RELATION_META_API_TYPE;
 }
 
 gboolean
@@ -48,30 +39,17 @@ od_meta_length (GstBuffer *buffer)
 }
 
 gboolean
-od_meta_any (GstBuffer *buffer)
+od_meta_any (GstBuffer *buffer, gboolean places)
 {
   GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
-  gpointer state = NULL;
-  GstAnalyticsMtd od;
+  const guint count = meta ? (guint) gst_analytics_relation_get_length (meta) : 0;
 
-  return meta
-      && gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (),
-          &od);
-}
-
-gboolean
-od_meta_any_place (GstBuffer *buffer)
-{
-  GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
-  gpointer state = NULL;
-  GstAnalyticsMtd mtd;
-
-  while (meta
-      && gst_analytics_relation_meta_iterate (meta, &state, GST_ANALYTICS_MTD_TYPE_ANY, &mtd)) {
+  for (guint i = 0; i < count; i++) {
+    GstAnalyticsMtd mtd = { i, meta };
     const GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type (&mtd);
 
-    if (type == gst_analytics_od_mtd_get_mtd_type () || od_relations_type_is_mask (type)
-        || od_relations_type_is_unknown (type))
+    if (type == gst_analytics_od_mtd_get_mtd_type ()
+        || (places && (od_relations_type_is_mask (type) || od_relations_type_is_unknown (type))))
       return TRUE;
   }
   return FALSE;
@@ -164,32 +142,23 @@ read_related (GstAnalyticsRelationMeta *meta, const OdRelation *relations, guint
 /* Reads an OD, field by field as read_region does. `empty` is the quark of "", which
  * stands for an absent label. */
 static void
-read_od (GstAnalyticsMtd *mtd, GQuark empty, Box *box)
+read_od (const GstAnalyticsMtd *mtd, GQuark empty, Box *box)
 {
-  GstAnalyticsODMtd *od = (GstAnalyticsODMtd *) mtd;
-  gfloat confidence = 0, rotation = 0;
-  gint x = 0, y = 0, w = 0, h = 0;
-  GQuark label;
+  const OdData od = od_relations_read_od (mtd);
 
-#if GST_CHECK_VERSION(1, 26, 0)
-  gst_analytics_od_mtd_get_oriented_location (od, &x, &y, &w, &h, &rotation, &confidence);
-#else
-  gst_analytics_od_mtd_get_location (od, &x, &y, &w, &h, &confidence);
-#endif
-  label = gst_analytics_od_mtd_get_obj_type (od);
-  box->x = MIN (x, (gint64) x + w);
-  box->y = MIN (y, (gint64) y + h);
-  box->w = ABS ((gint64) w);
-  box->h = ABS ((gint64) h);
+  box->x = MIN (od.x, (gint64) od.x + od.w);
+  box->y = MIN (od.y, (gint64) od.y + od.h);
+  box->w = ABS ((gint64) od.w);
+  box->h = ABS ((gint64) od.h);
   box->x1 = (gdouble) box->x;
   box->y1 = (gdouble) box->y;
   box->x2 = (gdouble) (box->x + box->w);
   box->y2 = (gdouble) (box->y + box->h);
   box->x_min = box->y_min = box->x_max = box->y_max = 0;
-  box->confidence = confidence;
-  box->rotation = rotation;
+  box->confidence = od.confidence;
+  box->rotation = od.rotation;
   box->flags = BOX_HAS_CONFIDENCE;
-  box->label = label == empty ? 0 : label;
+  box->label = od.label == empty ? 0 : od.label;
   box->source = 0;
   box->label_id = 0;
   box->region_id = (gint) mtd->id;
@@ -437,24 +406,6 @@ od_meta_copy_without (GstBuffer *copy, GstBuffer *buffer, const GArray *boxes,
   od_remove_clear (&removal);
 }
 
-void
-od_meta_remove_all (GstBuffer *buffer)
-{
-  GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
-  gpointer state = NULL;
-  GstAnalyticsMtd od;
-  OdRemove removal;
-
-  if (!od_meta_any (buffer))
-    return;
-  od_remove_init (&removal, meta);
-  while (
-      gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (), &od))
-    removal.remove[od.id] = TRUE;
-  od_remove_in_place (&removal, buffer);
-  od_remove_clear (&removal);
-}
-
 /* Steps to the next mtd of one type that `id` is related to. */
 static gboolean
 next_related (GstAnalyticsRelationMeta *meta, guint id, GstAnalyticsMtdType type, gpointer *state,
@@ -525,12 +476,10 @@ to_int (gdouble number)
 static guint
 add_od (GstAnalyticsRelationMeta *meta, const Box *box, gint width, gint height)
 {
-  gfloat confidence = box->flags & BOX_HAS_CONFIDENCE ? (gfloat) box->confidence : 0.0f;
   gdouble x1 = (gdouble) box->x, y1 = (gdouble) box->y;
   gdouble x2 = (gdouble) (box->x + box->w), y2 = (gdouble) (box->y + box->h);
-  /* not quark 0, because other programs read the string of the quark */
-  GQuark label = box->label ? box->label : g_quark_from_static_string ("");
   GstAnalyticsODMtd od;
+  OdData data;
 
   if (box->flags & BOX_HAS_NORMALIZED && width > 0 && height > 0) {
     x1 = box->x_min * width;
@@ -538,14 +487,17 @@ add_od (GstAnalyticsRelationMeta *meta, const Box *box, gint width, gint height)
     x2 = box->x_max * width;
     y2 = box->y_max * height;
   }
-#if GST_CHECK_VERSION(1, 26, 0)
-  if (box->rotation != 0)
-    gst_analytics_relation_meta_add_oriented_od_mtd (meta, label, to_int (x1), to_int (y1),
-        to_int (x2 - x1), to_int (y2 - y1), (gfloat) box->rotation, confidence, &od);
-  else
-#endif
-    gst_analytics_relation_meta_add_od_mtd (meta, label, to_int (x1), to_int (y1), to_int (x2 - x1),
-        to_int (y2 - y1), confidence, &od);
+  data = (OdData) {
+    /* not quark 0, because other programs read the string of the quark */
+    .label = box->label ? box->label : g_quark_from_static_string (""),
+    .x = to_int (x1),
+    .y = to_int (y1),
+    .w = to_int (x2 - x1),
+    .h = to_int (y2 - y1),
+    .rotation = (gfloat) box->rotation,
+    .confidence = box->flags & BOX_HAS_CONFIDENCE ? (gfloat) box->confidence : 0.0f,
+  };
+  od_relations_add_od (meta, &data, &od);
   return od.id;
 }
 

@@ -43,11 +43,9 @@ void od_meta_add_class (GstAnalyticsRelationMeta *meta, guint od, const gchar *p
 /* Returns whether the buffer has a relation meta, even an empty or locked one. */
 gboolean od_meta_has_frame (GstBuffer *buffer);
 
-/* Returns whether the buffer carries an OD. */
-gboolean od_meta_any (GstBuffer *buffer);
-
-/* Returns whether the buffer carries an OD, or another mtd that may hold a position. */
-gboolean od_meta_any_place (GstBuffer *buffer);
+/* Returns whether the buffer carries an OD or, with `places`, another mtd that may hold a
+ * position. */
+gboolean od_meta_any (GstBuffer *buffer, gboolean places);
 
 /* Returns the number of mtds of the relation meta, which is above the id of each of them; 0 if
  * there is none. */
@@ -83,9 +81,6 @@ void od_meta_remove (GstBuffer *buffer, const GArray *boxes, const GArray *relat
 void od_meta_copy_without (GstBuffer *copy, GstBuffer *buffer, const GArray *boxes,
     const GArray *relations);
 
-/* Removes all ODs as od_meta_remove does. */
-void od_meta_remove_all (GstBuffer *buffer);
-
 /* Relates the class "nms:STATE" to the OD of each box that has a state, and removes an
  * older one. */
 void od_meta_tag (GstBuffer *buffer, const GArray *boxes);
@@ -95,88 +90,20 @@ void od_meta_tag (GstBuffer *buffer, const GArray *boxes);
  * those of the frame, 0 if unknown. Without boxes, adds an empty relation meta. */
 void od_meta_attach (GstBuffer *buffer, GArray *boxes, gint width, gint height);
 
-/* Returns whether this is the relation meta, which od_meta_copy_without copies. */
-gboolean od_meta_is (const GstMeta *meta);
-
-/* Adds the relation meta to the answer to an ALLOCATION query. */
-void od_meta_propose (GstQuery *query);
+/* Returns the type of the relation meta; 0 in a build without GstAnalytics. */
+GType od_meta_api (void);
 
 #else
-
-static inline GArray *
-od_meta_relations_new (void)
-{
-  return g_array_new (FALSE, FALSE, 1);
-}
-
-static inline gboolean
-od_meta_has_frame (GstBuffer *buffer)
-{
-  return FALSE;
-}
-
-static inline gint
-od_meta_length (GstBuffer *buffer)
-{
-  return 0;
-}
-
-static inline gboolean
-od_meta_any (GstBuffer *buffer)
-{
-  return FALSE;
-}
-
-static inline gboolean
-od_meta_any_place (GstBuffer *buffer)
-{
-  return FALSE;
-}
-
-static inline gboolean
-od_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GArray *boxes,
-    GArray *relations)
-{
-  return FALSE;
-}
-
-static inline void
-od_meta_remove (GstBuffer *buffer, const GArray *boxes, const GArray *relations, BoxMove *move)
-{
-}
-
-static inline void
-od_meta_copy_without (GstBuffer *copy, GstBuffer *buffer, const GArray *boxes,
-    const GArray *relations)
-{
-}
-
-static inline void
-od_meta_remove_all (GstBuffer *buffer)
-{
-}
-
-static inline void
-od_meta_attach (GstBuffer *buffer, GArray *boxes, gint width, gint height)
-{
-}
-
-static inline void
-od_meta_tag (GstBuffer *buffer, const GArray *boxes)
-{
-}
-
-static inline gboolean
-od_meta_is (const GstMeta *meta)
-{
-  return FALSE;
-}
-
-static inline void
-od_meta_propose (GstQuery *query)
-{
-}
-
+#define od_meta_api() ((GType) 0)
+#define od_meta_relations_new() g_array_new (FALSE, FALSE, 1)
+#define od_meta_has_frame(buffer) ((void) (buffer), FALSE)
+#define od_meta_length(buffer) ((void) (buffer), 0)
+#define od_meta_any(buffer, places) ((void) (buffer), FALSE)
+#define od_meta_read(buffer, width, height, flags, boxes, relations) ((void) (relations), FALSE)
+#define od_meta_remove(buffer, boxes, relations, move) ((void) (move))
+#define od_meta_copy_without(copy, buffer, boxes, relations)
+#define od_meta_tag(buffer, boxes)
+#define od_meta_attach(buffer, boxes, width, height)
 #endif
 
 G_END_DECLS

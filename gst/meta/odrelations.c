@@ -56,6 +56,33 @@ od_relations_set_tag (GstAnalyticsMtd *mtd, const gchar *tag)
     gst_analytics_mtd_set_semantic_tag (mtd, tag);
 }
 
+OdData
+od_relations_read_od (const GstAnalyticsMtd *mtd)
+{
+  GstAnalyticsODMtd *od = (GstAnalyticsODMtd *) mtd;
+  OdData data = { .label = gst_analytics_od_mtd_get_obj_type (od) };
+
+#if GST_CHECK_VERSION(1, 26, 0)
+  gst_analytics_od_mtd_get_oriented_location (od, &data.x, &data.y, &data.w, &data.h,
+      &data.rotation, &data.confidence);
+#else
+  gst_analytics_od_mtd_get_location (od, &data.x, &data.y, &data.w, &data.h, &data.confidence);
+#endif
+  return data;
+}
+
+gboolean
+od_relations_add_od (GstAnalyticsRelationMeta *meta, const OdData *data, GstAnalyticsODMtd *od)
+{
+#if GST_CHECK_VERSION(1, 26, 0)
+  return gst_analytics_relation_meta_add_oriented_od_mtd (meta, data->label, data->x, data->y,
+      data->w, data->h, data->rotation, data->confidence, od);
+#else
+  return gst_analytics_relation_meta_add_od_mtd (meta, data->label, data->x, data->y, data->w,
+      data->h, data->confidence, od);
+#endif
+}
+
 GstAnalyticsRelationMeta *
 od_relations_meta (GstBuffer *buffer)
 {

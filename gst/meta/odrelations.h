@@ -32,6 +32,20 @@ gchar *od_relations_tag (const GstAnalyticsMtd *mtd);
 /* Sets the semantic tag of a mtd that has none. With NULL does nothing. */
 void od_relations_set_tag (GstAnalyticsMtd *mtd, const gchar *tag);
 
+/* What an OD states. */
+typedef struct
+{
+  GQuark label;
+  gint x, y, w, h;
+  gfloat rotation, confidence;
+} OdData;
+
+/* Read and add an OD. The rotation of an OD is 0 before GStreamer 1.26. Returns FALSE if the meta
+ * is full. */
+OdData od_relations_read_od (const GstAnalyticsMtd *mtd);
+gboolean od_relations_add_od (GstAnalyticsRelationMeta *meta, const OdData *data,
+    GstAnalyticsODMtd *od);
+
 /* Returns the relation meta of a buffer, or NULL if it has none or a locked one. */
 GstAnalyticsRelationMeta *od_relations_meta (GstBuffer *buffer);
 

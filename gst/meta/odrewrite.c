@@ -19,41 +19,6 @@
 
 #include <string.h>
 
-/* What an OD states. */
-typedef struct
-{
-  GQuark label;
-  gint x, y, w, h;
-  gfloat rotation, confidence;
-} OdData;
-
-static OdData
-read_od (const GstAnalyticsMtd *mtd)
-{
-  GstAnalyticsODMtd *od = (GstAnalyticsODMtd *) mtd;
-  OdData data = { .label = gst_analytics_od_mtd_get_obj_type (od) };
-
-#if GST_CHECK_VERSION(1, 26, 0)
-  gst_analytics_od_mtd_get_oriented_location (od, &data.x, &data.y, &data.w, &data.h,
-      &data.rotation, &data.confidence);
-#else
-  gst_analytics_od_mtd_get_location (od, &data.x, &data.y, &data.w, &data.h, &data.confidence);
-#endif
-  return data;
-}
-
-static gboolean
-add_od (GstAnalyticsRelationMeta *meta, const OdData *data, GstAnalyticsODMtd *od)
-{
-#if GST_CHECK_VERSION(1, 26, 0)
-  return gst_analytics_relation_meta_add_oriented_od_mtd (meta, data->label, data->x, data->y,
-      data->w, data->h, data->rotation, data->confidence, od);
-#else
-  return gst_analytics_relation_meta_add_od_mtd (meta, data->label, data->x, data->y, data->w,
-      data->h, data->confidence, od);
-#endif
-}
-
 static void
 replace_od (GstAnalyticsMtd *mtd, const OdData *data)
 {
@@ -63,7 +28,8 @@ replace_od (GstAnalyticsMtd *mtd, const OdData *data)
   const gsize size = gst_analytics_mtd_get_size (mtd);
   GstAnalyticsODMtd od;
 
-  if (add_od (meta, data, &od) && gst_analytics_mtd_get_size ((GstAnalyticsMtd *) &od) == size)
+  if (od_relations_add_od (meta, data, &od)
+      && gst_analytics_mtd_get_size ((GstAnalyticsMtd *) &od) == size)
     memcpy (gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id),
         gst_analytics_relation_meta_get_mtd_data (meta, od.id), size);
   gst_buffer_unref (temporary);
@@ -73,7 +39,7 @@ void
 od_rewrite_od (GstAnalyticsRelationMeta *meta, guint id, const Box *box)
 {
   GstAnalyticsMtd mtd = { id, meta };
-  OdData data = read_od (&mtd);
+  OdData data = od_relations_read_od (&mtd);
 
   if (box->flags & BOX_MOVED) {
     Box placed = *box;

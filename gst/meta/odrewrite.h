@@ -24,12 +24,7 @@ void od_rewrite_od (GstAnalyticsRelationMeta *meta, guint id, const Box *box);
 void od_rewrite_masks (GstAnalyticsRelationMeta *meta, guint first, const BoxMap *map);
 
 #else
-
-static inline void
-od_rewrite (GstBuffer *buffer, const GArray *boxes, const BoxMap *map)
-{
-}
-
+#define od_rewrite(buffer, boxes, map)
 #endif
 
 G_END_DECLS

@@ -46,22 +46,12 @@ roi_names_set (void)
 gboolean
 roi_field_any_number (const GValue *value, gdouble *number)
 {
-  if (value == NULL)
+  GValue converted = G_VALUE_INIT;
+
+  g_value_init (&converted, G_TYPE_DOUBLE);
+  if (value == NULL || G_VALUE_HOLDS_STRING (value) || !g_value_transform (value, &converted))
     return FALSE;
-  if (G_VALUE_HOLDS_DOUBLE (value))
-    *number = g_value_get_double (value);
-  else if (G_VALUE_HOLDS_FLOAT (value))
-    *number = g_value_get_float (value);
-  else if (G_VALUE_HOLDS_INT (value))
-    *number = g_value_get_int (value);
-  else if (G_VALUE_HOLDS_UINT (value))
-    *number = g_value_get_uint (value);
-  else if (G_VALUE_HOLDS_INT64 (value))
-    *number = (gdouble) g_value_get_int64 (value);
-  else if (G_VALUE_HOLDS_UINT64 (value))
-    *number = (gdouble) g_value_get_uint64 (value);
-  else
-    return FALSE;
+  *number = g_value_get_double (&converted);
   return TRUE;
 }
 

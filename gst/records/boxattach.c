@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "boxattach.h"
 
+#include "meta/boxremove.h"
+
 void
 box_attach_init (BoxAttach *self)
 {
@@ -48,7 +50,7 @@ box_attach_run (BoxAttach *self, RecordedFrame *frame, GstBuffer *buffer, gint w
   guint i, before = 0;
 
   if (self->replace && box_meta_any (buffer))
-    box_meta_remove_all (buffer);
+    box_remove_all (buffer);
   if (!has_boxes (frame)) {
     if (box_meta_lacks_frame (buffer, self->kind))
       box_meta_attach (buffer, self->no_boxes, 0, 0, self->kind);

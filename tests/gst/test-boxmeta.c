@@ -180,7 +180,7 @@ test_any (void)
   g_assert_false (box_meta_any (buffer));
   roi = add_region (buffer, 2, "a", 0, 0, 1, 1);
   g_assert_true (box_meta_any (buffer));
-  box_meta_remove_all (buffer);
+  box_remove_all (buffer);
   assert_ids (buffer, "1");
   g_assert_false (box_meta_any (buffer));
   gst_buffer_unref (buffer);

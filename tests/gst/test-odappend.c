@@ -212,7 +212,7 @@ test_append (void)
   foreign = foreign_mtds_on (buffer);
   g_assert_cmpstr (foreign, ==, "");
   g_free (foreign);
-  g_assert_cmpstr (box_meta_reading_move (reading)->lost, ==, "foreign");
+  g_assert_cmpstr (reading->move.lost, ==, "foreign");
   roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, (gint) face);
   g_assert_nonnull (roi);
   g_assert_cmpint (roi->parent_id, ==, (gint) person);
@@ -318,7 +318,7 @@ test_append_unknown (void)
   person = add_od (branch, "person", 100, 50, 20, 40, 0.5f);
   box_meta_reading_take (reading, branch, 640, 480, 0);
   g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, NULL, FALSE), ==, 1);
-  g_assert_null (box_meta_reading_move (reading)->lost);
+  g_assert_null (reading->move.lost);
   g_assert_cmpuint (mtds_on (buffer), ==, 1);
 
   group = foreign_mtd_add (branch, 2);
@@ -329,7 +329,7 @@ test_append_unknown (void)
   relate (branch, of_group, foreign_mtd_add (branch, 3), GST_ANALYTICS_REL_TYPE_RELATE_TO);
   box_meta_reading_take (reading, branch, 640, 480, 0);
   g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, NULL, FALSE), ==, 1);
-  g_assert_cmpstr (box_meta_reading_move (reading)->lost, ==, "foreign");
+  g_assert_cmpstr (reading->move.lost, ==, "foreign");
   g_assert_cmpuint (mtds_on (buffer), ==, 3); /* the class "tall", too */
   assert_ods (buffer, "100 100");
   g_assert_cmphex (types_between (buffer, 2, 1), ==, GST_ANALYTICS_REL_TYPE_RELATE_TO);
@@ -360,7 +360,7 @@ test_append_masks (void)
   g_assert_cmpuint (box_append (buffer, branch, reading, 1280, 960, NULL, FALSE), ==, 1);
   assert_masks (buffer, "1,2,3,4 -5,300,11,82");
   assert_masks (branch, "100,50,21,41 0,0,640,480");
-  g_assert_null (box_meta_reading_move (reading)->lost);
+  g_assert_null (reading->move.lost);
 
   box_meta_reading_take (reading, branch, 640, 480, 0);
   box_map_init (&map);
@@ -368,7 +368,7 @@ test_append_masks (void)
   box_meta_reading_map (reading, &map, 640, 480, FALSE);
   g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, NULL, FALSE), ==, 1);
   assert_masks (buffer, "1,2,3,4 -5,300,11,82");
-  g_assert_cmpstr (box_meta_reading_move (reading)->lost, ==, "segmentation");
+  g_assert_cmpstr (reading->move.lost, ==, "segmentation");
   gst_buffer_unref (branch);
   gst_buffer_unref (buffer);
   box_meta_reading_free (reading);
