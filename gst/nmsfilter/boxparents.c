@@ -97,6 +97,17 @@ follow (GArray *boxes, Box *box)
   return TRUE;
 }
 
+void
+box_parents_drop (BoxParents *parents, GArray *boxes)
+{
+  for (guint i = 0; i < parents->parts->len; i++) {
+    Box *box = &g_array_index (boxes, Box, g_array_index (parents->parts, guint32, i));
+
+    if (box->state == BOX_STATE_KEPT)
+      follow (boxes, box);
+  }
+}
+
 gboolean
 box_parents_exclude (BoxParents *parents, GArray *boxes, const gint32 *fed_at, guint8 *exclude)
 {

@@ -30,6 +30,10 @@ void box_parents_free (BoxParents *parents);
 /* Begins a frame. Frames on which no box has a parent need none of these functions. */
 void box_parents_begin (BoxParents *parents, const GArray *boxes);
 
+/* Drops the kept parts of dropped boxes, with the states of these. For a decision in which no box
+ * depends on others, in the place of the passes. */
+void box_parents_drop (BoxParents *parents, GArray *boxes);
+
 /* Excludes the parts of dropped boxes. Their states become those of the dropped boxes. Returns
  * whether a box was excluded that was not before. */
 gboolean box_parents_exclude (BoxParents *parents, GArray *boxes, const gint32 *fed_at,

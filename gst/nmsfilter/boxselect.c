@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "boxparents.h"
+
 /* ---------------------------------------------------------------- limits of size */
 
 static const gchar *const names[BOX_LIMIT_COUNT] = {
@@ -174,35 +176,15 @@ box_select_check (const BoxSelectFrame *frame, const Box *box)
   return rules->drop_cut && (box->flags & BOX_CUT) ? BOX_STATE_CUT_BY_EDGE : BOX_STATE_KEPT;
 }
 
-/* Gives the parts of dropped boxes the states of these. A part of a part is found by walking up to
- * the first ancestor that is dropped; what is found is stored on the way back, so that each box is
- * visited a bounded number of times. */
+/* Gives the parts of dropped boxes the states of these. */
 static void
 drop_parts (GArray *boxes)
 {
-  guint8 *done = g_malloc0 (boxes->len);
-  GArray *chain = g_array_new (FALSE, FALSE, sizeof (gint));
+  BoxParents *parents = box_parents_new ();
 
-  for (guint i = 0; i < boxes->len; i++) {
-    gint at = (gint) i;
-
-    for (; at >= 0 && !done[at]; at = g_array_index (boxes, Box, at).parent) {
-      done[at] = 1;
-      g_array_append_val (chain, at);
-    }
-    while (chain->len > 0) {
-      Box *box = &g_array_index (boxes, Box, g_array_index (chain, gint, chain->len - 1));
-      const BoxState of_parent = box->parent < 0 ? BOX_STATE_KEPT
-                                                 : g_array_index (boxes, Box, box->parent).state;
-
-      if (box->state == BOX_STATE_KEPT && box_state_is_drop (of_parent)
-          && of_parent != BOX_STATE_DROPPED_CLASS)
-        box->state = of_parent;
-      g_array_set_size (chain, chain->len - 1);
-    }
-  }
-  g_array_unref (chain);
-  g_free (done);
+  box_parents_begin (parents, boxes);
+  box_parents_drop (parents, boxes);
+  box_parents_free (parents);
 }
 
 static gboolean

@@ -17,18 +17,6 @@ boxes_new (void)
 
 #define BOX(boxes, i) (&g_array_index (boxes, Box, i))
 
-/* Gives the first and the third of four boxes a state in which they are removed. */
-static void
-drop_first_and_third (const BoxMetaReading *reading)
-{
-  GArray *boxes = box_meta_reading_boxes (reading);
-
-  g_assert_cmpuint (boxes->len, ==, 4);
-  BOX (boxes, 0)->state = BOX_STATE_SUPPRESSED;
-  BOX (boxes, 1)->state = BOX_STATE_KEPT;
-  BOX (boxes, 2)->state = BOX_STATE_BELOW_SCORE;
-}
-
 static void
 test_state_names (void)
 {
@@ -226,34 +214,6 @@ test_parents (void)
   g_array_unref (boxes);
 }
 
-/* Removes boxes by position, with metas in between that are not detections, on a copy. */
-static void
-test_remove (void)
-{
-  BoxMetaReading *reading = box_meta_reading_new ();
-  GstBuffer *buffer = frame_new (0), *copy;
-
-  add_region (buffer, 1, "a", 0, 0, 1, 1);
-  gst_video_region_of_interest_meta_add_param (add_region (buffer, 2, "a", 0, 0, 1, 1),
-      gst_structure_new_empty ("roi/x264"));
-  add_region (buffer, 3, "a", 0, 0, 1, 1);
-  gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 4);
-  add_region (buffer, 4, "a", 0, 0, 1, 1);
-  add_region (buffer, 5, "a", 0, 0, 1, 1);
-  g_assert_cmpuint (box_meta_reading_take (reading, buffer, 0, 0, 0), ==, 4);
-  drop_first_and_third (reading);
-  copy = gst_buffer_copy (buffer);
-  box_remove (copy, reading);
-  assert_ids (copy, "2 3 5");
-  assert_ids (buffer, "1 2 3 4 5");
-  box_remove (buffer, reading);
-  assert_ids (buffer, "2 3 5");
-  g_assert_nonnull (gst_buffer_get_video_meta (buffer));
-  gst_buffer_unref (copy);
-  gst_buffer_unref (buffer);
-  box_meta_reading_free (reading);
-}
-
 /* Returns the API types of the metas of a buffer, in order, without the reference that a
  * copy keeps to the buffer of a pool. */
 static gchar *
@@ -301,7 +261,9 @@ test_copy_without (void)
   GST_BUFFER_OFFSET_END (buffer) = 5;
   GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT | GST_BUFFER_FLAG_DISCONT);
   g_assert_cmpuint (box_meta_reading_take (reading, buffer, FRAME_WIDTH, FRAME_HEIGHT, 0), ==, 4);
-  drop_first_and_third (reading);
+  BOX (boxes, 0)->state = BOX_STATE_SUPPRESSED;
+  BOX (boxes, 1)->state = BOX_STATE_KEPT;
+  BOX (boxes, 2)->state = BOX_STATE_BELOW_SCORE;
 
   copy = box_remove_copy (buffer, reading);
   plain = gst_buffer_copy (buffer);
@@ -385,34 +347,6 @@ test_extents (void)
   g_assert_cmpuint (yes, >, 20000);
   g_assert_cmpuint (yes, <, 180000);
   g_rand_free (rand);
-}
-
-static void
-test_tag (void)
-{
-  BoxMetaReading *reading = box_meta_reading_new ();
-  GArray *boxes = box_meta_reading_boxes (reading);
-  GstBuffer *buffer = frame_new (0);
-
-  add_region (buffer, 1, "a", 0, 0, 1, 1);
-  add_region (buffer, 2, "a", 0, 0, 1, 1);
-  add_region (buffer, 3, "a", 0, 0, 1, 1);
-  box_meta_reading_take (reading, buffer, 0, 0, 0);
-  BOX (boxes, 0)->state = BOX_STATE_SUPPRESSED;
-  BOX (boxes, 0)->suppressed_by = 2;
-  BOX (boxes, 2)->state = BOX_STATE_KEPT;
-  box_meta_tag (buffer, reading);
-  assert_tag (buffer, 1, "suppressed:2");
-  assert_tag (buffer, 2, "");
-  assert_tag (buffer, 3, "kept");
-  BOX (boxes, 0)->state = BOX_STATE_KEPT;
-  BOX (boxes, 0)->suppressed_by = -1;
-  box_meta_tag (buffer, reading);
-  assert_tag (buffer, 1, "kept");
-  box_meta_read (buffer, 0, 0, BOX_READ_STATE, boxes);
-  g_assert_cmpint (BOX (boxes, 0)->state, ==, BOX_STATE_KEPT);
-  gst_buffer_unref (buffer);
-  box_meta_reading_free (reading);
 }
 
 /* A box that is attached is read again unchanged, inside the frame and across its edges. */
@@ -512,9 +446,8 @@ test_attach_little (void)
 static const TestCase cases[] = { { "/boxmeta/state-names", test_state_names },
   { "/boxmeta/read-everything", test_read_everything }, { "/boxmeta/agreement", test_agreement },
   { "/boxmeta/bad-tags", test_bad_tags }, { "/boxmeta/any", test_any },
-  { "/boxmeta/parents", test_parents }, { "/boxmeta/remove", test_remove },
-  { "/boxmeta/copy-without", test_copy_without }, { "/boxmeta/extents", test_extents },
-  { "/boxmeta/tag", test_tag }, { "/boxmeta/attach", test_attach },
+  { "/boxmeta/parents", test_parents }, { "/boxmeta/copy-without", test_copy_without },
+  { "/boxmeta/extents", test_extents }, { "/boxmeta/attach", test_attach },
   { "/boxmeta/attach-little", test_attach_little }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

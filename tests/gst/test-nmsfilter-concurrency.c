@@ -8,6 +8,7 @@
  */
 #include "gstboxes.h"
 #include "gstrunner.h"
+#include "playing.h"
 
 #define STREAMS 16
 #define STEADY 8      /* streams 0 to 7 keep their properties */
@@ -159,33 +160,18 @@ on_sink (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
-static void
-add_probe (GstElement *bin, const gchar *element, const gchar *pad, GstPadProbeType type,
-    GstPadProbeCallback callback, gpointer user_data)
-{
-  GstElement *found = gst_bin_get_by_name (GST_BIN (bin), element);
-  GstPad *there = gst_element_get_static_pad (found, pad);
-
-  gst_pad_add_probe (there, type, callback, user_data, NULL);
-  gst_object_unref (there);
-  gst_object_unref (found);
-}
-
 static GstElement *
 pipeline_new (const gchar *settings, const gchar *source_settings, Stream *stream)
 {
-  gchar *line = g_strdup_printf ("fakesrc name=source format=time sizetype=fixed sizemax=16 %s ! "
-                                 "identity name=before ! nmsfilter name=filter %s ! "
-                                 "fakesink name=sink async=false",
+  GstElement *pipeline = playing_new (
+      "fakesrc name=source format=time sizetype=fixed sizemax=16 %s ! identity name=before ! "
+      "nmsfilter name=filter %s ! fakesink name=sink async=false",
       source_settings, settings);
-  GError *error = NULL;
-  GstElement *pipeline = gst_parse_launch (line, &error);
 
-  g_assert_no_error (error);
-  add_probe (pipeline, "source", "src", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_source_event, NULL);
-  add_probe (pipeline, "source", "src", GST_PAD_PROBE_TYPE_BUFFER, on_source, stream);
-  add_probe (pipeline, "sink", "sink", GST_PAD_PROBE_TYPE_BUFFER, on_sink, stream);
-  g_free (line);
+  playing_probe_type (pipeline, "source", "src", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      on_source_event, NULL);
+  playing_probe (pipeline, "source", "src", on_source, stream);
+  playing_probe (pipeline, "sink", "sink", on_sink, stream);
   return pipeline;
 }
 
@@ -377,7 +363,8 @@ swap_now (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 
   new = gst_element_factory_make ("nmsfilter", "filter");
   gst_bin_add (bin, new);
-  add_probe (stream->pipeline, "filter", "src", GST_PAD_PROBE_TYPE_BUFFER, on_first_buffer, stream);
+  playing_probe_type (stream->pipeline, "filter", "src", GST_PAD_PROBE_TYPE_BUFFER, on_first_buffer,
+      stream);
   g_assert_true (gst_element_link_many (before, new, sink, NULL));
   g_assert_true (gst_element_sync_state_with_parent (new));
   gst_object_unref (before);
@@ -438,8 +425,8 @@ test_streams (void)
       find_expected (&streams[i], settings);
     streams[i].pipeline = pipeline_new (settings, "", &streams[i]);
     if (i >= SWAPPED)
-      add_probe (streams[i].pipeline, "filter", "src", GST_PAD_PROBE_TYPE_BUFFER, on_first_buffer,
-          &streams[i]);
+      playing_probe_type (streams[i].pipeline, "filter", "src", GST_PAD_PROBE_TYPE_BUFFER,
+          on_first_buffer, &streams[i]);
   }
   for (i = 0; i < STREAMS; i++)
     g_assert_cmpint (gst_element_set_state (streams[i].pipeline, GST_STATE_PLAYING), !=,
