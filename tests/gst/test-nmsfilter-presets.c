@@ -101,8 +101,6 @@ change_value (GParamSpec *spec, GValue *value)
     g_value_set_boolean (value, !g_value_get_boolean (value));
   else if (G_IS_PARAM_SPEC_ENUM (spec))
     g_value_set_enum (value, 2 - (gint) (G_PARAM_SPEC_ENUM (spec)->enum_class->n_values < 3));
-  else if (G_IS_PARAM_SPEC_FLAGS (spec))
-    g_value_set_flags (value, 6);
   else if (G_IS_PARAM_SPEC_FLOAT (spec))
     g_value_set_float (value, 0.1f);
   else if (G_IS_PARAM_SPEC_DOUBLE (spec))
