@@ -128,35 +128,16 @@ read_other (Box *box, const GstStructure *s, guint flags)
   return !is_hint (s);
 }
 
-/* Writes the fields of a region into a box, field by field, because clearing the whole
- * box first takes as long as the rest. */
+/* Writes the fields of a region into a box. */
 static inline void
 read_region (Box *box, const GstVideoRegionOfInterestMeta *roi, guint position)
 {
   /* x and y are unsigned; values from 2^31 on are negative numbers */
-  box->x = (gint32) roi->x;
-  box->y = (gint32) roi->y;
-  box->w = roi->w;
-  box->h = roi->h;
-  box->x1 = box->x;
-  box->y1 = box->y;
-  box->x2 = box->x + box->w;
-  box->y2 = box->y + box->h;
-  box->x_min = box->y_min = box->x_max = box->y_max = 0;
-  box->confidence = 0;
-  box->rotation = 0;
-  box->flags = 0;
+  box_init (box, (gint32) roi->x, (gint32) roi->y, roi->w, roi->h);
   box->label = roi->roi_type == roi_names.empty ? 0 : roi->roi_type;
-  box->source = 0;
-  box->label_id = 0;
   box->region_id = roi->id;
   box->parent_id = roi->parent_id;
-  box->track_id = 0;
-  box->parent = -1;
-  box->state = BOX_STATE_NONE;
-  box->suppressed_by = -1;
   box->position = position;
-  box->od = -1;
 }
 
 static void

@@ -139,36 +139,19 @@ read_related (GstAnalyticsRelationMeta *meta, const OdRelation *relations, guint
   }
 }
 
-/* Reads an OD, field by field as read_region does. `empty` is the quark of "", which
- * stands for an absent label. */
+/* Reads an OD. `empty` is the quark of "", which stands for an absent label. */
 static void
 read_od (const GstAnalyticsMtd *mtd, GQuark empty, Box *box)
 {
   const OdData od = od_relations_read_od (mtd);
 
-  box->x = MIN (od.x, (gint64) od.x + od.w);
-  box->y = MIN (od.y, (gint64) od.y + od.h);
-  box->w = ABS ((gint64) od.w);
-  box->h = ABS ((gint64) od.h);
-  box->x1 = (gdouble) box->x;
-  box->y1 = (gdouble) box->y;
-  box->x2 = (gdouble) (box->x + box->w);
-  box->y2 = (gdouble) (box->y + box->h);
-  box->x_min = box->y_min = box->x_max = box->y_max = 0;
+  box_init (box, MIN (od.x, (gint64) od.x + od.w), MIN (od.y, (gint64) od.y + od.h),
+      ABS ((gint64) od.w), ABS ((gint64) od.h));
   box->confidence = od.confidence;
   box->rotation = od.rotation;
   box->flags = BOX_HAS_CONFIDENCE;
   box->label = od.label == empty ? 0 : od.label;
-  box->source = 0;
-  box->label_id = 0;
-  box->region_id = (gint) mtd->id;
-  box->parent_id = 0;
-  box->track_id = 0;
-  box->parent = -1;
-  box->state = BOX_STATE_NONE;
-  box->suppressed_by = -1;
-  box->position = BOX_NO_POSITION;
-  box->od = (gint) mtd->id;
+  box->region_id = box->od = (gint) mtd->id;
 }
 
 /* Returns whether the box and the OD, both clipped to the frame, agree within a
