@@ -73,7 +73,7 @@ if [ $# = 0 ]; then
   # shellcheck disable=SC2016
   set -- bash -c '. pipelines/common.sh && nms_build "$1-release" --buildtype=release \
     -Dtests=enabled -Drecords=enabled -Doverlay=enabled $2 &&
-    meson test -C "$NMS_BUILD_DIR/$1-release" --no-rebuild --print-errorlogs $3' - \
+    meson test -C "$NMS_BUILD_DIR/$1-release" --no-rebuild --setup offline --print-errorlogs $3' - \
     "$release" "$FEATURES" "$SUITES"
 fi
 NMS_SHARED="$NMS_ROOT
