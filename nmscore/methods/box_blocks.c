@@ -8,18 +8,40 @@
 /* Boxes in a group of blocks. */
 #define GROUP ((size_t) NMS__BLOCK * NMS__BLOCK)
 
+/* Returns a number above `count` that is a multiple of NMS__BLOCK. */
+static size_t
+whole_blocks (size_t count)
+{
+  return (count / NMS__BLOCK + 1) * NMS__BLOCK;
+}
+
+/* Returns the columns without the first n elements. */
+static nms__box_columns
+columns_behind (const nms__box_columns *c, size_t n)
+{
+  if (!c->x1)
+    return *c;
+  return (nms__box_columns) { c->x1 + n, c->y1 + n, c->x2 + n, c->y2 + n, c->scaled + n, NULL };
+}
+
 void
 nms__box_blocks_take (nms__arena *a, nms__box_blocks *b, size_t boxes)
 {
   const size_t padded = boxes + NMS__BLOCK;
+  const size_t groups = whole_blocks (padded / NMS__BLOCK);
+  const size_t supers = groups + whole_blocks (padded / GROUP);
+  const size_t tiles = supers + padded / GROUP / NMS__BLOCK + 1;
 
   nms__take_columns (a, &b->box, padded);
   b->position = nms__take (a, padded, sizeof *b->position);
   b->place = nms__take (a, boxes, sizeof *b->place);
   b->begin = nms__take (a, boxes, sizeof *b->begin);
   b->end = nms__take (a, boxes, sizeof *b->end);
-  nms__take_columns (a, &b->bounds, padded / NMS__BLOCK + NMS__BLOCK);
-  nms__take_columns (a, &b->group_bounds, padded / GROUP + NMS__BLOCK);
+  nms__take_columns (a, &b->bounds, tiles + nms__tiles_most (boxes));
+  b->group_bounds = columns_behind (&b->bounds, groups);
+  b->super_bounds = columns_behind (&b->bounds, supers);
+  b->tile_bounds = columns_behind (&b->bounds, tiles);
+  b->tile = nms__take (a, nms__tiles_most (boxes) + 1, sizeof *b->tile);
   b->box_view = nms__columns_of (&b->box, 0);
   b->bounds_view = nms__columns_of (&b->bounds, 0);
   b->group_view = nms__columns_of (&b->group_bounds, 0);
@@ -175,6 +197,18 @@ find_partitions (const nms__box_blocks *b, const uint32_t *number)
   }
 }
 
+/* Writes the first place of each tile: its keys have the same leading bits. */
+static void
+find_tiles (nms__box_blocks *b, const uint64_t *keys)
+{
+  b->tile_count = 0;
+  for (size_t place = 0; place < b->count; place++)
+    if (!place || (keys[place] ^ keys[place - 1]) >> (32 + NMS__TILE_BITS)
+        || place - b->tile[b->tile_count - 1] == NMS__TILE_MOST)
+      b->tile[b->tile_count++] = (uint32_t) place;
+  b->tile[b->tile_count] = (uint32_t) b->count;
+}
+
 /* Widens `bounds` to contain `box`. */
 static inline void
 widen (nms__box *bounds, const nms__box *box)
@@ -260,10 +294,24 @@ nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
   for (size_t place = f->count; place % NMS__BLOCK; place++)
     nms__put_box (&b->box, place, &(nms__box) { 0 }, 0);
   find_partitions (b, number);
+  if (b->count > NMS__TILE_MOST)
+    find_tiles (b, keys);
   find_bounds (&b->box, b->count, &b->bounds);
-  find_bounds (&b->bounds, nms__box_blocks_count (b), &b->group_bounds);
+  if (b->count > GROUP) { /* a row does not read the bounds of a single group */
+    find_bounds (&b->bounds, nms__box_blocks_count (b), &b->group_bounds);
+    find_bounds (&b->group_bounds, (b->count + GROUP - 1) / GROUP, &b->super_bounds);
+  }
   if (takes_rotated (f))
     fill_rotated (f, b);
+}
+
+static void
+widen_at (const nms__box_columns *c, size_t i, const nms__box *box)
+{
+  nms__box bounds = corners_at (c, i);
+
+  widen (&bounds, box);
+  nms__put_box (c, i, &bounds, 0);
 }
 
 void
@@ -272,12 +320,11 @@ nms__box_blocks_move (nms__box_blocks *b, size_t place, const float c[4])
   const nms__box box = { c[0], c[1], c[2], c[3], nms__area (c[0], c[1], c[2], c[3]), 0 };
 
   nms__put_box (&b->box, place, &box, 0);
-  nms__box bounds = corners_at (&b->bounds, place / NMS__BLOCK);
-  widen (&bounds, &box);
-  nms__put_box (&b->bounds, place / NMS__BLOCK, &bounds, 0);
-  bounds = corners_at (&b->group_bounds, place / GROUP);
-  widen (&bounds, &box);
-  nms__put_box (&b->group_bounds, place / GROUP, &bounds, 0);
+  widen_at (&b->bounds, place / NMS__BLOCK, &box);
+  if (b->count <= GROUP)
+    return; /* a row does not read the bounds of a single group */
+  widen_at (&b->group_bounds, place / GROUP, &box);
+  widen_at (&b->super_bounds, place / GROUP / NMS__BLOCK, &box);
 }
 
 /* -------------------------------------------------------------------- rows */
@@ -304,7 +351,9 @@ nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size
     r->first_group += NMS__BLOCK;
   }
   r->left = 0;
+  r->compared = 0;
   r->metric = (int) o->metric;
+  r->upright = 0;
   r->rotated = takes_rotated (f);
   if (r->rotated)
     r->rotated_box = nms__rotated_get (&b->rotated, place);
@@ -324,6 +373,17 @@ intersecting (const nms__row *r, const nms__columns *bounds, size_t first, size_
   return least > first ? mask & ~(uint64_t) 0 << (least - first) : mask;
 }
 
+/* Returns whether the bounding box of NMS__BLOCK groups starting at `group` meets the box. */
+static inline int
+is_near (const nms__row *r, size_t group)
+{
+  const nms__box_columns *c = &r->blocks->super_bounds;
+  const size_t i = group / NMS__BLOCK;
+
+  return c->x1[i] <= r->box.x2 && c->x2[i] >= r->box.x1 && c->y1[i] <= r->box.y2
+      && c->y2[i] >= r->box.y1;
+}
+
 /* Finds the blocks of the next group that the box intersects. Returns 0 behind the last group. */
 static int
 next_group (nms__row *r)
@@ -333,6 +393,8 @@ next_group (nms__row *r)
   for (; !r->groups; r->first_group += NMS__BLOCK) {
     if (r->first_group > most / NMS__BLOCK)
       return 0;
+    if (!is_near (r, r->first_group))
+      continue;
     r->groups = intersecting (r, &r->blocks->group_view, r->first_group, least / NMS__BLOCK,
         most / NMS__BLOCK);
   }
@@ -400,14 +462,15 @@ nms__row_next (nms__row *r)
     r->left &= r->left - 1;
     r->first = block * NMS__BLOCK;
     uint64_t mask = of_class (r, r->first) & (r->wanted ? r->wanted[block] : ~(uint64_t) 0);
-    if (mask && r->rotated)
+    r->compared++;
+    if (mask && r->rotated && !r->upright)
       mask &= rotated_in (r, r->first);
     if (!mask)
       continue;
     r->mask = mask
         & kernels->metric_block (&r->blocks->box_view, r->first, &r->box, r->metric, least,
             r->value);
-    if (r->mask && (r->rotated || r->frame->parent.data))
+    if (r->mask && (r->rotated || r->frame->parent.data) && !r->upright)
       refine (r);
     if (r->mask)
       return 1;

@@ -18,6 +18,10 @@
 #include "engines/engine.h"
 #include "geometry/rotated.h"
 
+#define NMS__TILE_BITS 12
+#define NMS__TILE ((size_t) 1 << NMS__TILE_BITS)
+#define NMS__TILE_MOST (2 * NMS__TILE)
+
 typedef struct nms__box_blocks {
   size_t count;         /* number of boxes */
   nms__box_columns box; /* by place, the position in spatial order; `scaled` is the area;
@@ -30,8 +34,14 @@ typedef struct nms__box_blocks {
   uint32_t *begin, *end;         /* the places of the box's class partition, by place */
   nms__box_columns bounds;       /* bounding box of each block; `scaled` is 0 */
   nms__box_columns group_bounds; /* the same of each group of NMS__BLOCK blocks */
-  uint64_t *keys, *keys2;        /* for sorting, of class partition and centre; unused afterwards */
-  uint32_t *number;              /* class partition, by frame position; unused afterwards */
+  nms__box_columns super_bounds; /* the same of each NMS__BLOCK groups */
+  nms__box_columns tile_bounds;  /* the same of each tile; written by nms__tiles_begin */
+  uint32_t *tile; /* first place of each tile, the boxes of one square along the Z-order curve, of
+                   * about NMS__TILE boxes if the density is even, at most NMS__TILE_MOST; and
+                   * behind the last tile `count`; only filled for more boxes than that */
+  size_t tile_count;
+  uint64_t *keys, *keys2; /* for sorting, of class partition and centre; unused afterwards */
+  uint32_t *number;       /* class partition, by frame position; unused afterwards */
 } nms__box_blocks;
 
 /* Lays out the arrays for up to `boxes` boxes. */
@@ -48,6 +58,14 @@ static inline size_t
 nms__box_blocks_count (const nms__box_blocks *b)
 {
   return (b->count + NMS__BLOCK - 1) / NMS__BLOCK;
+}
+
+/* Returns the most tiles that a frame of `boxes` boxes has: the keys have at most two bits more
+ * than are needed to number the boxes. */
+static inline size_t
+nms__tiles_most (size_t boxes)
+{
+  return 4 * (boxes / NMS__TILE + 1) + boxes / NMS__TILE_MOST;
 }
 
 /* Sets the bit of a place. */
@@ -86,6 +104,10 @@ typedef struct nms__row {
                    * by their class and parents; never the box itself */
   /* metric of each box of `mask`; not if nms__row_is_unmeasured */
   float value[NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN)));
+
+  size_t compared; /* number of blocks that were compared so far */
+  int upright; /* not 0: set by the caller after nms__row_begin to get all boxes that intersect the
+                * upright bounding box, without metrics */
 
   /* used by nms__row_next */
   const nms__frame *frame;

@@ -6,10 +6,13 @@
  */
 #include "box_blocks.h"
 #include "method.h"
+#include "visits.h"
 
 typedef struct scratch {
   nms__box_blocks blocks;
+  nms__visits visits;
   uint64_t *undecided; /* by place */
+  uint32_t *by;        /* with visits: rank of the suppressor, by place; UINT32_MAX: none */
 } scratch;
 
 static void
@@ -43,13 +46,13 @@ suppresses (const nms__frame *f, size_t pos, size_t other, float v)
   return nms__overlaps (f, other, v);
 }
 
-/* Removes the boxes that the kept box at `pos` suppresses from the undecided ones. */
+/* Removes the boxes that the kept box at `place` suppresses from the undecided ones. */
 static void
-suppress_row (nms__frame *f, const scratch *s, size_t pos)
+suppress_row (nms__frame *f, const scratch *s, size_t pos, size_t place)
 {
   nms__row row;
 
-  nms__row_begin (&row, f, &s->blocks, s->blocks.place[pos], s->undecided);
+  nms__row_begin (&row, f, &s->blocks, place, s->undecided);
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
       const size_t i = nms__lowest_bit (left), other = s->blocks.position[row.first + i];
@@ -72,8 +75,55 @@ decide (nms__frame *f, const scratch *s, size_t pos)
     nms__over_cap (f, pos); /* suppressed or not */
   else if (!suppressed) {
     nms__take_next (f, pos, 0.0f); /* nms__method_fill writes the score */
-    suppress_row (f, s, pos);
+    suppress_row (f, s, pos, place);
   }
+}
+
+/* Does the same as suppress_row if the boxes are not visited by rank: the suppressor is the
+ * highest-ranked kept box that overlaps a box, not the first one. */
+static void
+suppress_by_rank (nms__frame *f, const scratch *s, size_t place)
+{
+  const uint32_t *rank = s->visits.rank, own = rank[place];
+  const size_t pos = s->blocks.position[place];
+  nms__row row;
+
+  nms__row_begin (&row, f, &s->blocks, place, NULL);
+  while (nms__row_next (&row))
+    for (uint64_t left = row.mask; left; left &= left - 1) {
+      const size_t i = nms__lowest_bit (left), other = row.first + i;
+      if (rank[other] > own && s->by[other] > own
+          && suppresses (f, pos, s->blocks.position[other], row.value[i])) {
+        nms__place_clear (s->undecided, other);
+        s->by[other] = own;
+      }
+    }
+}
+
+/* Decides all boxes, which no cap excludes, in the order of the visits, and keeps them by rank. */
+static void
+decide_by_visits (nms__frame *f, scratch *s, const uint64_t *ranked)
+{
+  uint64_t *kept = s->undecided; /* by frame position, when all are decided */
+  size_t count = 0, place;
+
+  memset (s->by, 0xff, f->count * sizeof *s->by);
+  while (nms__visits_next (&s->visits, &place)) {
+    nms__place_clear (s->undecided, place);
+    if (f->suppressed_by)
+      suppress_by_rank (f, s, place);
+    else
+      suppress_row (f, s, s->blocks.position[place], place);
+    f->kept[count++] = (int32_t) place;
+  }
+  for (place = 0; f->suppressed_by && place < f->count; place++)
+    if (s->by[place] != UINT32_MAX)
+      nms__suppress (f, s->blocks.position[place], nms__packed_position (ranked[s->by[place]]));
+  for (size_t k = 0; k < count; k++)
+    nms__place_set (kept, s->blocks.position[f->kept[k]]);
+  for (size_t k = 0; k < f->count; k++)
+    if (nms__place_is_set (kept, nms__packed_position (ranked[k])))
+      nms__take_next (f, nms__packed_position (ranked[k]), 0.0f);
 }
 
 void
@@ -86,6 +136,12 @@ nms__hard (nms__frame *f)
   nms__box_blocks_fill (f, &s.blocks);
   memset (s.undecided, 0xff, (f->count / NMS__BLOCK + 1) * sizeof *s.undecided);
   const uint64_t *ranked = nms__sort (f->kernels, f->packed, s.blocks.keys, f->count);
-  for (size_t rank = 0; rank < f->count; rank++)
-    decide (f, &s, nms__packed_position (ranked[rank]));
+  uint64_t *spare = ranked == f->packed ? s.blocks.keys : f->packed;
+  if (nms__visits_begin (&s.visits, f, &s.blocks, ranked, spare, s.undecided)) {
+    s.by = s.visits.rank + f->count;
+    decide_by_visits (f, &s, ranked);
+    return;
+  }
+  for (size_t k = 0; k < f->count; k++)
+    decide (f, &s, nms__packed_position (ranked[k]));
 }

@@ -8,16 +8,22 @@
 #include "box_blocks.h"
 #include "exponential.h"
 #include "method.h"
+#include "visits.h"
 
 #define DEFAULT_SIGMA 2.0f
 
 typedef struct scratch {
   nms__box_blocks blocks;
-  uint64_t *above;        /* by place: the boxes that rank above the current one */
+  nms__visits visits;
+  uint64_t *above;        /* by place: the boxes visited before the current one, which rank above it
+                           * if they intersect it */
+  uint64_t *waiting;      /* by place: the other boxes */
   uint64_t *keys, *keys2; /* for sorting */
   float *most;            /* greatest metric of the box and a box above it, by place */
-  uint32_t *rank;         /* by place */
   float sigma;
+  float *factor;  /* of the score, by place */
+  uint32_t *rank; /* by place, in the array that the sorted keys do not use */
+  uint32_t *by;   /* behind it: place of the box that decides the factor, by place */
 } scratch;
 
 /* How a box's score decays, and the place of the box that decides it. `loss` grows with the decay:
@@ -32,10 +38,11 @@ layout (scratch *s, nms__arena *a, size_t boxes)
 {
   nms__box_blocks_take (a, &s->blocks, boxes);
   s->above = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->above);
+  s->waiting = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->waiting);
   s->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys);
   s->keys2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys2);
   s->most = nms__take (a, boxes, sizeof *s->most);
-  s->rank = nms__take (a, boxes, sizeof *s->rank);
+  s->factor = nms__take (a, boxes, sizeof *s->factor);
 }
 
 size_t
@@ -78,23 +85,57 @@ decay_of (const nms__frame *f, const scratch *s, size_t place, int gaussian)
   return d;
 }
 
-/* Returns the decayed score of the box at `pos`, and sets the suppressor if it is below
- * min_score. */
-static float
-decayed_score (nms__frame *f, const scratch *s, size_t pos, size_t rank)
+/* Finds how the score of the box at `place` decays. */
+static void
+visit (const nms__frame *f, const scratch *s, size_t place)
 {
   const int gaussian = f->method.method == NMS_METHOD_MATRIX_GAUSSIAN;
-  const size_t place = s->blocks.place[pos];
   const decay d = decay_of (f, s, place, gaussian);
-  const float factor = gaussian ? nms__exp (-(s->sigma * d.loss)) : -d.loss;
-  const float score = nms__method_score (f, pos) * factor;
 
+  s->factor[place] = gaussian ? nms__exp (-(s->sigma * d.loss)) : -d.loss;
+  s->by[place] = (uint32_t) d.by;
   s->most[place] = d.most;
-  s->rank[place] = (uint32_t) rank;
   nms__place_set (s->above, place);
-  if (score < f->method.min_score)
-    nms__suppress (f, pos, s->blocks.position[d.by]);
-  return score;
+}
+
+/* Finds how all scores decay. `spare` is an array of the same size as `ranked`. */
+static void
+visit_all (const nms__frame *f, scratch *s, const uint64_t *ranked, uint64_t *spare)
+{
+  const size_t bytes = (f->count / NMS__BLOCK + 1) * sizeof *s->above;
+  const int in_tiles = nms__visits_begin (&s->visits, f, &s->blocks, ranked, spare, s->waiting);
+  size_t place;
+
+  s->rank = (uint32_t *) (void *) spare;
+  s->by = s->rank + f->count;
+  memset (s->above, 0, bytes);
+  memset (s->waiting, 0xff, bytes);
+  for (size_t k = 0; k < f->count; k++) {
+    if (in_tiles) {
+      nms__visits_next (&s->visits, &place);
+      nms__place_clear (s->waiting, place);
+    } else {
+      place = s->blocks.place[nms__packed_position (ranked[k])];
+      s->rank[place] = (uint32_t) k;
+    }
+    visit (f, s, place);
+  }
+}
+
+/* Writes the decayed scores to the keys, 0 for scores below min_score, whose boxes have
+ * suppressors. */
+static void
+lower_scores (nms__frame *f, const scratch *s)
+{
+  for (size_t place = 0; place < f->count; place++) {
+    const size_t pos = s->blocks.position[place];
+    const float score = nms__method_score (f, pos) * s->factor[place];
+    f->packed[pos] = nms__pack (nms__order_key (score), (uint32_t) pos);
+    if (score < f->method.min_score) {
+      f->packed[pos] = 0;
+      nms__suppress (f, pos, s->blocks.position[s->by[place]]);
+    }
+  }
 }
 
 /* Sorts the boxes by their new scores, and keeps them up to the caps. `keys` has them in input
@@ -112,22 +153,18 @@ keep_best (nms__frame *f, uint64_t *keys, uint64_t *other, size_t count)
 void
 nms__matrix (nms__frame *f)
 {
-  const nms__method *o = &f->method;
+  const float sigma = f->method.sigma;
   nms__arena arena = { f->method_scratch, 0 };
   scratch s;
   size_t n = 0;
 
   layout (&s, &arena, f->capacity);
-  s.sigma = o->sigma > 0.0f ? o->sigma : DEFAULT_SIGMA;
+  s.sigma = sigma > 0.0f ? sigma : DEFAULT_SIGMA;
   nms__box_blocks_fill (f, &s.blocks);
-  memset (s.above, 0, (f->count / NMS__BLOCK + 1) * sizeof *s.above);
   memcpy (s.keys, f->packed, f->count * sizeof *s.keys);
   const uint64_t *ranked = nms__sort (f->kernels, s.keys, s.keys2, f->count);
-  for (size_t rank = 0; rank < f->count; rank++) {
-    const size_t pos = nms__packed_position (ranked[rank]);
-    const float score = decayed_score (f, &s, pos, rank);
-    f->packed[pos] = score < o->min_score ? 0 : nms__pack (nms__order_key (score), (uint32_t) pos);
-  }
+  visit_all (f, &s, ranked, ranked == s.keys ? s.keys2 : s.keys);
+  lower_scores (f, &s);
   for (size_t pos = 0; pos < f->count; pos++)
     if (f->packed[pos])
       s.keys[n++] = f->packed[pos];

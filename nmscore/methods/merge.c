@@ -8,98 +8,138 @@
 #include "box_blocks.h"
 #include "fused_box.h"
 #include "method.h"
+#include "visits.h"
 #include "frame/order.h"
 
 #include <string.h>
 
 #define NO_CLUSTER UINT32_MAX
 
+/* A box, and the rank of its cluster's head. */
+typedef struct member {
+  float corners[4];
+  uint32_t head;
+} member;
+
 typedef struct merge {
   nms__frame *frame;
   nms__box_blocks blocks;
+  nms__visits visits;
   uint64_t *order, *order2; /* packed keys, for sorting */
-  uint64_t *unclaimed;      /* a bit for each place: the boxes whose turn has not come and that are
-                             * in no cluster */
-  uint32_t *head;           /* frame position of the cluster's head, by frame position */
-  uint32_t *cluster;        /* number in `kept`, by frame position of the head; NO_CLUSTER if the
+  uint64_t *waiting; /* a bit for each place: the boxes that can be claimed; with visits those
+                             * that wait for one */
+  uint32_t *head;    /* frame position of the cluster's head, by frame position; at first each
+                             * box has itself */
+  uint32_t *cluster; /* number in `kept`, by frame position of the head; NO_CLUSTER if the
                              * head is over-cap */
-  float *weights;           /* of method average: sum of the weights of a cluster, by number; 0: one
-                             * member */
+  float *weights;    /* of method average: sum of the weights of a cluster, by number; of one
+                             * with one member that weight, negative */
+  member *members;   /* with visits, by rank */
 } merge;
 
-static merge
-merge_layout (nms__arena *a, size_t boxes)
+static void
+layout (merge *m, nms__arena *a, size_t boxes)
 {
-  merge m = { NULL };
-
-  nms__box_blocks_take (a, &m.blocks, boxes);
-  m.order = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *m.order);
-  m.order2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *m.order2);
-  m.unclaimed = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *m.unclaimed);
-  m.head = nms__take (a, boxes, sizeof *m.head);
-  m.cluster = nms__take (a, boxes, sizeof *m.cluster);
-  m.weights = nms__take (a, boxes, sizeof *m.weights);
-  return m;
+  nms__box_blocks_take (a, &m->blocks, boxes);
+  m->order = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *m->order);
+  m->order2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *m->order2);
+  m->waiting = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *m->waiting);
+  m->head = nms__take (a, boxes, sizeof *m->head);
+  m->cluster = nms__take (a, boxes, sizeof *m->cluster);
+  m->weights = nms__take (a, boxes, sizeof *m->weights);
+  m->members = nms__take (a, boxes, sizeof *m->members);
 }
 
 size_t
 nms__merge_scratch_size (size_t boxes)
 {
   nms__arena arena = { NULL, 0 };
-  merge_layout (&arena, boxes);
+  merge m;
+
+  layout (&m, &arena, boxes);
   return arena.used;
 }
 
-/* Lets the box at `pos` claim the boxes that it overlaps for the cluster of `head`, except parts of
- * the head and its parent. */
+/* Lets the box at `pos` claim the boxes that it overlaps for its cluster, except parts of the head
+ * and its parent. */
 static void
-claim (const merge *m, size_t pos, uint32_t head)
+claim (const merge *m, size_t pos)
 {
   const nms__frame *f = m->frame;
+  const uint32_t head = m->head[pos];
   nms__row row;
 
-  nms__row_begin (&row, f, &m->blocks, m->blocks.place[pos], m->unclaimed);
+  nms__row_begin (&row, f, &m->blocks, m->blocks.place[pos], m->waiting);
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
       const unsigned i = nms__lowest_bit (left);
       const uint32_t other = m->blocks.position[row.first + i];
-      if (!nms__overlaps (f, other, row.value[i])
-          || nms__related (f, f->index[head], f->index[other]))
+      if (!nms__overlaps (f, other, row.value[i]) || nms__positions_related (f, head, other))
         continue;
       m->head[other] = head;
-      nms__place_clear (m->unclaimed, row.first + i);
+      nms__place_clear (m->waiting, row.first + i);
     }
 }
 
-/* Makes the box at `pos` the head of a cluster if the caps allow it. Returns whether they do. */
-static int
+/* Does the same for the box at `place` if the boxes are not visited by rank: a box belongs to the
+ * highest-ranked box that can claim it, not to the first one. `by` has the rank of that box, `head`
+ * the place of the cluster's head, both by place. */
+static void
+claim_by_rank (const merge *m, size_t place, uint32_t *by, uint32_t *head, int transitive)
+{
+  const nms__frame *f = m->frame;
+  const uint32_t *rank = m->visits.rank, own = rank[place], own_head = head[place];
+  nms__row row;
+
+  nms__row_begin (&row, f, &m->blocks, place, transitive ? m->waiting : NULL);
+  while (nms__row_next (&row))
+    for (uint64_t left = row.mask; left; left &= left - 1) {
+      const size_t i = nms__lowest_bit (left), other = row.first + i;
+      const uint32_t pos = m->blocks.position[other];
+      if (rank[other] < own || by[other] < own || !nms__overlaps (f, pos, row.value[i])
+          || nms__positions_related (f, m->blocks.position[own_head], pos))
+        continue;
+      by[other] = own;
+      head[other] = own_head;
+      if (!transitive)
+        nms__place_clear (m->waiting, other);
+    }
+}
+
+/* Makes the box at `pos` the head of a cluster. Returns the cluster's number, or NO_CLUSTER if a
+ * cap is full. */
+static uint32_t
 start_cluster (const merge *m, size_t pos)
 {
   nms__frame *f = m->frame;
   const size_t k = f->kept_count;
+  const float score = nms__method_score (f, pos);
 
-  m->head[pos] = (uint32_t) pos;
-  nms__place_clear (m->unclaimed, m->blocks.place[pos]);
-  m->cluster[pos] = NO_CLUSTER;
-  if (!nms__take_next (f, pos, nms__method_score (f, pos)))
-    return 0;
-  m->cluster[pos] = (uint32_t) k;
-  m->weights[k] = 0.0f;
+  if (!nms__take_next (f, pos, score))
+    return NO_CLUSTER;
+  m->weights[k] = -nms__fused_weight (score);
   if (f->kept_box)
     nms__fused_corners (f, pos, &f->kept_box[4 * k]);
-  return 1;
+  return (uint32_t) k;
 }
 
-/* Adds the box at `pos` to the sums of cluster k, whose box holds the sum of the weighted corners
- * from its second member on. */
+/* Adds a box with a score to cluster k, whose box holds the sum of the weighted corners from its
+ * second member on with method average. */
 static void
-add (const merge *m, size_t pos, const float corners[4], uint32_t k, float box[4])
+add (const merge *m, uint32_t k, const float corners[4], float score)
 {
   const nms__frame *f = m->frame;
-  const float weight = nms__fused_weight (nms__method_score (f, pos));
 
-  if (m->weights[k] == 0.0f) {
-    m->weights[k] = nms__fused_weight (nms__method_score (f, m->head[pos]));
+  if (!f->kept_box)
+    return;
+  float *box = &f->kept_box[4 * (size_t) k];
+  if (f->method.method != NMS_METHOD_AVERAGE) {
+    nms__fused_widen (box, corners);
+    return;
+  }
+  const float weight = nms__fused_weight (score);
+  if (m->weights[k] < 0.0f) {
+    m->weights[k] = -m->weights[k];
     nms__fused_start (box, box, m->weights[k]);
   }
   m->weights[k] += weight;
@@ -114,12 +154,7 @@ join (const merge *m, size_t pos, uint32_t k)
   const float corners[4] = { f->x1[pos], f->y1[pos], f->x2[pos], f->y2[pos] };
 
   nms__suppress (f, pos, m->head[pos]);
-  if (!f->kept_box)
-    return;
-  if (f->method.method == NMS_METHOD_AVERAGE)
-    add (m, pos, corners, k, &f->kept_box[4 * (size_t) k]);
-  else
-    nms__fused_widen (&f->kept_box[4 * (size_t) k], corners);
+  add (m, k, corners, nms__method_score (f, pos));
 }
 
 /* Decides the box at `pos`. Returns whether it claims others. */
@@ -128,14 +163,80 @@ decide (const merge *m, size_t pos, int transitive)
 {
   nms__frame *f = m->frame;
 
-  if (nms__place_is_set (m->unclaimed, m->blocks.place[pos]))
-    return start_cluster (m, pos) || transitive;
+  if (m->head[pos] == pos) {
+    nms__place_clear (m->waiting, m->blocks.place[pos]);
+    m->cluster[pos] = start_cluster (m, pos);
+    return m->cluster[pos] != NO_CLUSTER || transitive;
+  }
   const uint32_t k = m->cluster[m->head[pos]];
   if (k == NO_CLUSTER || (!transitive && nms__cap_is_full (f, pos)))
     nms__over_cap (f, pos);
   else
     join (m, pos, k);
   return transitive;
+}
+
+/* Finds the cluster of each box of a frame without caps, in the order of the visits. Writes the
+ * members by rank. */
+static void
+find_clusters (merge *m, int transitive)
+{
+  nms__frame *f = m->frame;
+  const nms__box_columns *c = &m->blocks.box;
+  const uint32_t *rank = m->visits.rank;
+  uint32_t *by = m->visits.rank + f->count, *head = m->head;
+  size_t place;
+
+  memset (by, 0xff, f->count * sizeof *by);
+  for (place = 0; place < f->count; place++)
+    head[place] = (uint32_t) place;
+  while (nms__visits_next (&m->visits, &place)) {
+    nms__place_clear (m->waiting, place);
+    claim_by_rank (m, place, by, head, transitive);
+  }
+  for (place = 0; place < f->count; place++) {
+    m->members[rank[place]] = (member) { { c->x1[place], c->y1[place], c->x2[place], c->y2[place] },
+      rank[head[place]] };
+    if (head[place] != place)
+      nms__suppress (f, m->blocks.position[place], m->blocks.position[head[place]]);
+  }
+}
+
+/* Returns the score of a packed key. */
+static float
+score_of (uint64_t key)
+{
+  const float score = nms__score_of_key ((uint32_t) (key >> 32));
+  return score > FLT_MAX ? FLT_MAX : score;
+}
+
+/* Keeps the heads and adds up the members. */
+static void
+join_members (const merge *m, const uint64_t *order)
+{
+  uint32_t *cluster = m->cluster; /* here by rank of the head */
+
+  for (size_t n = 0; n < m->frame->count; n++) {
+    const member *c = &m->members[n];
+    if (c->head == n)
+      cluster[n] = start_cluster (m, nms__packed_position (order[n]));
+    else
+      add (m, cluster[c->head], c->corners, score_of (order[n]));
+  }
+}
+
+static void
+decide_by_rank (const merge *m, const uint64_t *order, int transitive)
+{
+  const size_t count = m->frame->count;
+
+  for (size_t pos = 0; pos < count; pos++)
+    m->head[pos] = (uint32_t) pos;
+  for (size_t n = 0; n < count; n++) {
+    const uint32_t pos = nms__packed_position (order[n]);
+    if (decide (m, pos, transitive))
+      claim (m, pos);
+  }
 }
 
 static void
@@ -152,19 +253,21 @@ void
 nms__merge (nms__frame *f)
 {
   nms__arena arena = { f->method_scratch, 0 };
-  merge m = merge_layout (&arena, f->capacity);
+  merge m;
   const int transitive = f->method.method == NMS_METHOD_MERGE;
 
+  layout (&m, &arena, f->capacity);
   m.frame = f;
   nms__box_blocks_fill (f, &m.blocks);
-  memset (m.unclaimed, 0xff, (f->capacity / NMS__BLOCK + 1) * sizeof *m.unclaimed);
+  memset (m.waiting, 0xff, (f->capacity / NMS__BLOCK + 1) * sizeof *m.waiting);
   memcpy (m.order, f->packed, f->count * sizeof *m.order);
   const uint64_t *order = nms__sort (f->kernels, m.order, m.order2, f->count);
-  for (size_t n = 0; n < f->count; n++) {
-    const uint32_t pos = nms__packed_position (order[n]);
-    if (decide (&m, pos, transitive))
-      claim (&m, pos, m.head[pos]);
-  }
+  uint64_t *spare = order == m.order ? m.order2 : m.order;
+  if (nms__visits_begin (&m.visits, f, &m.blocks, order, spare, m.waiting)) {
+    find_clusters (&m, transitive);
+    join_members (&m, order);
+  } else
+    decide_by_rank (&m, order, transitive);
   if (f->method.method == NMS_METHOD_AVERAGE)
     divide_sums (&m);
 }

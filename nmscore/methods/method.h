@@ -59,6 +59,14 @@ nms__fused_corners (const nms__frame *f, size_t pos, float c[4])
   c[3] = f->y2[pos];
 }
 
+/* Returns whether one of the boxes at frame positions a and b is a part of the other. Reads their
+ * indices only if there are parents: in a large frame each is elsewhere in memory. */
+static inline int
+nms__positions_related (const nms__frame *f, size_t a, size_t b)
+{
+  return f->parent.data && nms__related (f, f->index[a], f->index[b]);
+}
+
 /* Returns the score of the box at `pos`. Those beyond FLT_MAX count as FLT_MAX. */
 static inline float
 nms__method_score (const nms__frame *f, size_t pos)

@@ -2,7 +2,7 @@
 /*
  * Methods and metrics with more boxes than the random calls have, so that a row crosses groups of
  * blocks: 5,000 boxes and 2,200 rotated ones are compared with the reference, and 300,000 boxes in
- * equal tiles with one tile.
+ * equal tiles, which are not visited in rank order, with one tile.
  */
 #include "enginecheck.h"
 #include "methodcheck.h"
@@ -87,9 +87,14 @@ test_reference (void)
 #define TILE_BOXES 3000
 
 static nms_result
-run_tiles (nms_context *ctx, const float *corners, const float *score, size_t count, uint32_t k)
+run_tiles (nms_context *ctx, const float *corners, const float *score, const int32_t *class_id,
+    const int32_t *parent, size_t count, uint32_t k)
 {
-  nms_boxes boxes = { .size = sizeof boxes, .count = count, .score = { score, 0 } };
+  nms_boxes boxes = { .size = sizeof boxes,
+    .count = count,
+    .score = { score, 0 },
+    .class_id = { class_id, 0 },
+    .parent = { parent, 0 } };
   nms_result result = { .size = sizeof result };
   nms_options options;
 
@@ -102,13 +107,19 @@ run_tiles (nms_context *ctx, const float *corners, const float *score, size_t co
 /* Coordinates are small integers, so that the metrics of a pair are the same in each tile. The
  * means of method weighted are not, and so it is left out. */
 static void
-test_tiles (void)
+compare_tiles (int with_classes, int with_parents)
 {
   nms_context *ctx = nms_context_new (), *one = nms_context_new ();
   BoxRandom random = { 7 };
   float *corners = g_new (float, (size_t) 4 * TILES * TILE_BOXES);
   float *score = g_new (float, (size_t) TILES *TILE_BOXES);
+  int32_t *class_id = g_new (int32_t, (size_t) TILES * TILE_BOXES);
+  int32_t *parent = g_new (int32_t, (size_t) TILES * TILE_BOXES);
 
+  for (size_t i = 0; i < (size_t) TILES * TILE_BOXES; i++) {
+    class_id[i] = (int32_t) (i % TILE_BOXES % 3);
+    parent[i] = i % TILE_BOXES % 4 == 1 ? (int32_t) i - 1 : -1;
+  }
   for (size_t i = 0; i < TILE_BOXES; i++) {
     for (size_t k = 0; k < 4; k++)
       corners[4 * i + k] = (float) (boxrandom_below (&random, 200) / (k < 2 ? 1 : 20))
@@ -124,8 +135,11 @@ test_tiles (void)
   for (uint32_t k = 0; k < CALLS; k++) {
     if (k + 1 == NMS_METHOD_WEIGHTED)
       continue;
-    const nms_result a = run_tiles (one, corners, score, TILE_BOXES, k);
-    const nms_result b = run_tiles (ctx, corners, score, (size_t) TILES * TILE_BOXES, k);
+    const int32_t *classes = with_classes ? class_id : NULL,
+                  *parents = with_parents ? parent : NULL;
+    const nms_result a = run_tiles (one, corners, score, classes, parents, TILE_BOXES, k);
+    const nms_result b = run_tiles (ctx, corners, score, classes, parents,
+        (size_t) TILES * TILE_BOXES, k);
     g_assert_cmpuint (b.kept_count, ==, TILES * a.kept_count);
     for (size_t i = 0; i < (size_t) TILES * TILE_BOXES; i++) {
       const size_t same = i % TILE_BOXES;
@@ -138,11 +152,26 @@ test_tiles (void)
   }
   g_free (corners);
   g_free (score);
+  g_free (class_id);
+  g_free (parent);
   nms_context_free (&ctx);
   nms_context_free (&one);
 }
 
+static void
+test_tiles (void)
+{
+  compare_tiles (0, 0);
+}
+
+static void
+test_tiles_with_parents (void)
+{
+  compare_tiles (1, 1);
+}
+
 static const TestCase cases[] = { { "/methods-large/reference", test_reference },
-  { "/methods-large/tiles", test_tiles }, { NULL } };
+  { "/methods-large/tiles", test_tiles }, { "/methods-large/parents", test_tiles_with_parents },
+  { NULL } };
 
 TEST_PROGRAM (cases);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * visits: the order in which a method visits the boxes. Rank order jumps through space, so that in
+ * a large frame each row waits for memory. A box depends only on the boxes that rank above it and
+ * that it intersects. Therefore the tiles of box_blocks are visited one by one, the boxes of a tile
+ * in rank order, and a box at the border of a tile after those of other tiles on which it depends.
+ *
+ * Of two boxes that do not intersect the lower-ranked one may be visited first. What depends on the
+ * order of two such boxes is decided by their ranks.
+ */
+#ifndef NMS_VISITS_H
+#define NMS_VISITS_H
+
+#include "box_blocks.h"
+
+/* The current tile, and those that its boxes may depend on. */
+typedef struct nms__tiles {
+  const nms__frame *frame;
+  const nms__box_blocks *blocks;
+  size_t first, end; /* the places of the current tile */
+  size_t near_count; /* tiles that intersect it; more than NMS__BLOCK: not all are in `near` */
+  float near[5][NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN))); /* their bounding boxes */
+  uint64_t compared; /* comparisons of a box with a block so far, counted by the caller */
+} nms__tiles;
+
+/* Finds the bounding boxes. Returns 0 if the method visits the boxes in rank order instead: few
+ * boxes stay in the cache, and a cap depends on all boxes that rank above. */
+int nms__tiles_begin (nms__tiles *tiles, const nms__frame *frame, const nms__box_blocks *blocks);
+
+/* Makes tile `tile` the current one. */
+void nms__tiles_enter (nms__tiles *tiles, size_t tile);
+
+/* Returns whether the box at `place` may depend on a box of another tile than the current one. */
+int nms__tiles_cross (const nms__tiles *tiles, size_t place);
+
+/* Returns whether so many comparisons were made that the other boxes should be visited in rank
+ * order: in a crowded frame most boxes depend on boxes of other tiles. */
+int nms__tiles_crowded (const nms__tiles *tiles);
+
+typedef struct nms__visits {
+  uint32_t *rank; /* by place; behind it there is space for `count` elements of the method's own */
+
+  /* used by nms__visits_next */
+  nms__tiles tiles;
+  const uint64_t *ranked, *waiting;
+  int in_tiles;          /* not 0: `list` is sorted by tile and rank; 0: by rank */
+  uint32_t *list;        /* places */
+  size_t next, list_end; /* the next element of `list`, and the end of the current tile in it */
+  size_t tile;           /* number of the next tile */
+  uint32_t *stack;       /* places; each depends on the one above it */
+  size_t depth;
+} nms__visits;
+
+/* Starts the visits of a frame whose blocks are filled, or returns 0 as nms__tiles_begin does.
+ * `ranked` are the packed keys in rank order, `spare` an array of the same size that the visits use
+ * from now on, as they use `keys2` and `number` of the blocks. `waiting` has a bit for each place,
+ * which is set: the method clears that of a box that it visits, or that needs no visit any more. */
+int nms__visits_begin (nms__visits *visits, const nms__frame *frame, const nms__box_blocks *blocks,
+    const uint64_t *ranked, uint64_t *spare, const uint64_t *waiting);
+
+/* Writes the next waiting place to *place. Returns 0 if there is none. */
+int nms__visits_next (nms__visits *visits, size_t *place);
+
+#endif
