@@ -99,6 +99,33 @@ estimate_same_class (const nms__frame *f)
   return ((double) equal + 0.5) / (0.5 * CLASS_SAMPLE * (CLASS_SAMPLE - 1));
 }
 
+static int
+is_neighbor (const nms__frame *f, size_t a, size_t b)
+{
+  return (!f->class_id || f->class_id[a] == f->class_id[b])
+      && nms__inter (f->x1[a], f->y1[a], f->x2[a], f->y2[a], f->x1[b], f->y1[b], f->x2[b], f->y2[b])
+      > f->scaled[a] + f->scaled[b];
+}
+
+/* Returns whether the neighbors of a box are no neighbors of each other, as with bars that cross:
+ * of the `count` boxes at `pos` many are neighbors, but no three are neighbors of each other. */
+static int
+is_crossing (const nms__frame *f, const size_t *pos, size_t count)
+{
+  uint64_t near[SAMPLE_MOST] = { 0 };
+  size_t pairs = 0, triangles = 0;
+
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < i; k++)
+      if (is_neighbor (f, pos[i], pos[k])) {
+        pairs++;
+        triangles += nms__count_bits (near[i] & near[k]);
+        near[i] |= (uint64_t) 1 << k;
+        near[k] |= (uint64_t) 1 << i;
+      }
+  return pairs > count && !triangles;
+}
+
 static double
 lesser (double a, double b)
 {
@@ -120,6 +147,7 @@ estimate_class_caps (const nms__frame *f)
 static estimate
 estimate_frame (const nms__frame *f)
 {
+  size_t pos[SAMPLE_MOST];
   estimate e = { .n = (double) f->count,
     .lanes = f->kernels->lanes,
     .classes = f->class_id != NULL,
@@ -132,8 +160,13 @@ estimate_frame (const nms__frame *f)
   e.same = f->class_id ? estimate_same_class (f) : 1.0;
   e.samples = f->count < LARGE ? SAMPLE_MOST / 2 : SAMPLE_MOST;
   const size_t stride = f->count / e.samples;
-  for (size_t k = 0; k < e.samples; k++)
-    e.neighbors[k] = estimate_neighbors (f, k * stride + sample_position (f, k, stride));
+  for (size_t k = 0; k < e.samples; k++) {
+    pos[k] = k * stride + sample_position (f, k, stride);
+    e.neighbors[k] = estimate_neighbors (f, pos[k]);
+  }
+  if (is_crossing (f, pos, e.samples))
+    for (size_t k = 0; k < e.samples; k++)
+      e.neighbors[k] = 1.0; /* up to half of the boxes are kept */
   e.all = e.n * share_of_clusters (&e, 1.0);
   e.all *= sqrt (sqrt (sqrt (e.n / e.all))); /* because not all boxes lie in clusters */
   e.kept = lesser (e.all, e.most);
