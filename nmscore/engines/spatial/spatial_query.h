@@ -156,6 +156,17 @@ nms__for_runs_of_level (const nms__grid *g, const nms__level *l, const nms__hull
   return 1;
 }
 
+/* Returns whether a box of the level may exceed the limit with one of the hull: their intersection
+ * is at most that of the largest sides. This excludes bars that cross. */
+static inline int
+nms__level_may_exceed (const nms__grid *g, const nms__level *l, const nms__hull *h)
+{
+  const double w = h->most[0] < l->most_w ? h->most[0] : l->most_w;
+  const double height = h->most[1] < l->most_h ? h->most[1] : l->most_h;
+
+  return w * height >= (double) g->reach.least_area * h->least[0] * h->least[1];
+}
+
 /* Calls `visit` for the runs of all levels. Returns 0 if `visit` ended the loop. */
 static inline __attribute__ ((always_inline)) int
 nms__for_runs (const nms__grid *g, const nms__hull *h, int32_t class_id, nms__run_function visit,
@@ -165,10 +176,12 @@ nms__for_runs (const nms__grid *g, const nms__hull *h, int32_t class_id, nms__ru
   const unsigned aspects = (2u << c.most_aspect) - (1u << c.least_aspect);
 
   for (unsigned size = c.least_size; size <= c.most_size; size++)
-    for (unsigned mask = g->occupied[size] & aspects; mask; mask &= mask - 1)
-      if (!nms__for_runs_of_level (g, &g->level[size * NMS__ASPECTS + nms__lowest_bit (mask)], h,
-              class_id, visit, data))
+    for (unsigned mask = g->occupied[size] & aspects; mask; mask &= mask - 1) {
+      const nms__level *l = &g->level[size * NMS__ASPECTS + nms__lowest_bit (mask)];
+      if (nms__level_may_exceed (g, l, h)
+          && !nms__for_runs_of_level (g, l, h, class_id, visit, data))
         return 0;
+    }
   return 1;
 }
 
