@@ -28,7 +28,7 @@ command -v clang-format-14 >/dev/null || { printf 'clang-format-14 is not instal
 sources ()
 {
   # lanes.h is a table of one-line functions, side by side for each instruction set
-  find gst nmscore pipelines python tests tools \( -name '*.[ch]' -o -name '*.cc' \) \
+  find accel gst nmscore pipelines python tests tools \( -name '*.[ch]' -o -name '*.cc' \) \
     ! -path nmscore/simd/lanes.h -print0
 }
 

@@ -34,28 +34,28 @@ enum {
   NMS__BROADCAST,                 /* attr: axis */
   NMS__RESHAPE,
   NMS__TRANSPOSE,
-  NMS__SLICE,  /* operands: a, starts */
-  NMS__UPDATE, /* operands: a, part, starts */
-  NMS__REDUCE, /* operands: a, the neutral element; attr: nms_lazy_op, axis */
-  NMS__SORT,   /* operands: keys, numbers; the numbers of each row by descending key, then
+  NMS__SLICE,       /* operands: a, starts */
+  NMS__UPDATE,      /* operands: a, part, starts */
+  NMS__REDUCE,      /* operands: a, the neutral element; attr: nms_lazy_op, axis */
+  NMS__SORT,        /* operands: keys, numbers; the numbers of each row by descending key, then
                 * ascending number. Before the numbers may be CARRYs; attr: how many */
-  NMS__CARRY,  /* operands: elements that a SORT moves like its numbers, the next CARRY or the
+  NMS__CARRY,       /* operands: elements that a SORT moves like its numbers, the next CARRY or the
                 * numbers */
-  NMS__SORTED, /* operand: SORT; attr: 0: its keys, k: its k-th CARRY, as moved */
-  NMS__TAKE,   /* operands: a, indices along its first axis */
+  NMS__SORTED,      /* operand: SORT; attr: 0: its keys, k: its k-th CARRY, as moved */
+  NMS__TAKE,        /* operands: a, indices along its first axis */
   NMS__CONCATENATE, /* operands: up to NMS__OPERANDS parts; attr: axis */
   NMS__REVERSE,     /* attr: for each axis -1 or 1 */
   NMS__STRIDE,      /* attr: for each axis the step, 1 or more */
   NMS__PAD,         /* operands: a, the scalar that follows the elements of each row */
   NMS__KERNEL,      /* operands: the inputs of nms_lazy.kernel */
-  NMS__WIDEN,  /* operand: BF16, as F32 */
-  NMS__WHILE,  /* attr: number of states */
-  NMS__STATE,  /* operand: its value before the loop; attr: its number */
-  NMS__COND,   /* operand: whether to continue; attr: distance to WHILE, to END */
-  NMS__NEXT,   /* operand: the next state */
-  NMS__END,    /* attr: distance to the WHILE */
-  NMS__RESULT, /* operands: STATE, END */
-  NMS__OUTPUT  /* operand: the value read; attr: number of the output */
+  NMS__WIDEN,       /* operand: BF16, as F32 */
+  NMS__WHILE,       /* attr: number of states */
+  NMS__STATE,       /* operand: its value before the loop; attr: its number */
+  NMS__COND,        /* operand: whether to continue; attr: distance to WHILE, to END */
+  NMS__NEXT,        /* operand: the next state */
+  NMS__END,         /* attr: distance to the WHILE */
+  NMS__RESULT,      /* operands: STATE, END */
+  NMS__OUTPUT       /* operand: the value read; attr: number of the output */
 };
 
 /* The greatest number of operands of an operation. */
@@ -75,10 +75,10 @@ typedef void nms__compute (size_t n, void *result, const void *a, const void *b,
 
 /* The properties of an operation. */
 typedef struct nms__info {
-  const char *name;       /* in StableHLO; NULL: the operation has no line of its own */
-  int operands;           /* their number if it works element by element, else 0 */
-  int types;              /* of the operands, bits 1 << nms_lazy_type */
-  int32_t result;         /* type of the result; 0: the type of the operands */
+  const char *name;         /* in StableHLO; NULL: the operation has no line of its own */
+  int operands;             /* their number if it works element by element, else 0 */
+  int types;                /* of the operands, bits 1 << nms_lazy_type */
+  int32_t result;           /* type of the result; 0: the type of the operands */
   nms__compute *compute[2]; /* functions for floats and for words */
 } nms__info;
 
@@ -148,7 +148,7 @@ struct nms_lazy {
   int status;
   char error[NMS__LAZY_TEXT];
   nms_lazy_tensor floor; /* -inf, for nms__guarded */
-  char *kernel; /* configuration of a TPU's custom call, for NMS__KERNEL; or NULL. With it
+  char *kernel;          /* configuration of a TPU's custom call, for NMS__KERNEL; or NULL. With it
                  * the operations are only written as text, which PAD and CARRY need, too */
   int32_t count;
   nms__operation operations[NMS_LAZY_MAX_OPERATIONS];

@@ -26,8 +26,9 @@ static int
 check_spec (const nms_stablehlo_spec *s, char *error, size_t size)
 {
   if (!nms__caller_struct_fits (s, sizeof *s))
-    return fail (NMS_ERROR_ARGUMENT, error, size, "spec is NULL, or its size is below %zu, or a "
-                                                  "field this version does not know is set",
+    return fail (NMS_ERROR_ARGUMENT, error, size,
+        "spec is NULL, or its size is below %zu, or a "
+        "field this version does not know is set",
         sizeof *s);
   if (s->platform < NMS_STABLEHLO_CPU || s->platform > NMS_STABLEHLO_TPU)
     return fail (NMS_ERROR_UNSUPPORTED, error, size, "platform %ld is unknown", (long) s->platform);
@@ -52,7 +53,8 @@ check_options (const nms_options *o, char *error, size_t size)
 {
   const char *which = o->method != NMS_METHOD_HARD || o->metric != NMS_METRIC_IOU
       ? "method and metric"
-      : o->outputs ? "outputs" : NULL;
+      : o->outputs ? "outputs"
+                   : NULL;
 
   return which ? fail (NMS_ERROR_UNSUPPORTED, error, size,
              "%s must have the default, because no program has this option", which)
@@ -105,8 +107,8 @@ read_options (const nms_options *options, nms_options *read, nms_class_options *
         NMS_STABLEHLO_MAX_CLASS_OPTIONS);
   memset (classes, 0, read->class_option_count * sizeof *classes);
   for (size_t i = 0; i < read->class_option_count; i++)
-    copy_struct (&classes[i],
-        (const char *) read->class_options + i * read->class_options->size, sizeof *classes);
+    copy_struct (&classes[i], (const char *) read->class_options + i * read->class_options->size,
+        sizeof *classes);
   return check_options (read, error, size);
 }
 

@@ -31,22 +31,20 @@ nms__tpu_caps_add (nms__tpu *m, nms__value sum, nms__value same, nms__value kept
 }
 
 void
-nms__tpu_caps_start (nms__tpu *m, const nms__tpu_caps *caps, int w, nms__value most,
-    nms__value sum)
+nms__tpu_caps_start (nms__tpu *m, const nms__tpu_caps *caps, int w, nms__value most, nms__value sum)
 {
-  nms__value total = nms__tpu_spread (m, nms__tpu_reduce (m, "add", "0x00000000", sum, 1),
-      WORD, TILE);
+  nms__value total = nms__tpu_spread (m, nms__tpu_reduce (m, "add", "0x00000000", sum, 1), WORD,
+      TILE);
   nms__value room = nms__tpu_op (m, "arith.subi", most, nms__tpu_to_s32 (m, total));
   nms__value unlimited = nms__tpu_compare (m, "sle", most, nms__tpu_s32 (m, WORD, TILE, 0));
 
   nms__tpu_store_rows (m,
-      nms__tpu_select (m, unlimited, nms__tpu_s32 (m, WORD, TILE, INT32_MAX), room),
-      caps->room, w * WORD);
+      nms__tpu_select (m, unlimited, nms__tpu_s32 (m, WORD, TILE, INT32_MAX), room), caps->room,
+      w * WORD);
 }
 
 void
-nms__tpu_caps_advance (nms__tpu *m, const nms__tpu_caps *caps, int w,
-    const nms__value *kept)
+nms__tpu_caps_advance (nms__tpu *m, const nms__tpu_caps *caps, int w, const nms__value *kept)
 {
   nms__value room = nms__tpu_load_rows (m, caps->room, w * WORD, WORD);
   nms__value own = nms__tpu_load_rows (m, caps->words, row_of (w, w), WORD);
@@ -57,8 +55,8 @@ nms__tpu_caps_advance (nms__tpu *m, const nms__tpu_caps *caps, int w,
             nms__tpu_spread (m, kept[v], WORD, TILE)));
   nms__tpu_store_rows (m, room, caps->room, w * WORD);
   nms__tpu_store_rows (m,
-      nms__tpu_op (m, "arith.andi", own, nms__tpu_s32 (m, WORD, TILE, INT32_MAX)),
-      caps->words, row_of (w, w));
+      nms__tpu_op (m, "arith.andi", own, nms__tpu_s32 (m, WORD, TILE, INT32_MAX)), caps->words,
+      row_of (w, w));
 }
 
 nms__value

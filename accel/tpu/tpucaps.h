@@ -32,12 +32,10 @@ void nms__tpu_caps_start (nms__tpu *m, const nms__tpu_caps *caps, int w, nms__va
 
 /* Prints the subtraction from the room of word `w` of what the words before it keep,
  * rows in `kept`. The own word of each candidate loses bit 31, which states use otherwise. */
-void nms__tpu_caps_advance (nms__tpu *m, const nms__tpu_caps *caps, int w,
-    const nms__value *kept);
+void nms__tpu_caps_advance (nms__tpu *m, const nms__tpu_caps *caps, int w, const nms__value *kept);
 
 /* Prints the test whether the class of the candidate in sublane `row` of the tile has room.
  * `state` is the word of the candidates that are kept before it. */
-nms__value nms__tpu_caps_allow (nms__tpu *m, const nms__tpu_caps *caps, int row,
-    nms__value state);
+nms__value nms__tpu_caps_allow (nms__tpu *m, const nms__tpu_caps *caps, int row, nms__value state);
 
 #endif

@@ -177,8 +177,8 @@ nms__tpu_graph (nms_lazy *lz, const nms__tpu_spec *spec, const nms__tpu_layout *
     sort_fields (&s);
   else
     pad_fields (&s);
-  const tensor stack = joined (&s), in[] = { stack, layout->window ? stack : columns->parameters,
-    columns->parameters };
+  const tensor stack = joined (&s),
+               in[] = { stack, layout->window ? stack : columns->parameters, columns->parameters };
   const tensor call = nms__append (lz, NMS__KERNEL, shape, layout->input_count, in, 0, 0);
   return nms_lazy_slice (lz, by_image (&s, call, layout->picks.rows * LANES), from,
       s.images > 1 ? cut : cut + 1);

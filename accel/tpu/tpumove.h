@@ -27,8 +27,8 @@ void nms__tpu_store_bytes (nms__tpu *m, nms__value block, nms__array bytes, int 
  * to lane position[i] - first, or nowhere if that is not in 0..127. `bytes` is what
  * nms__tpu_store_bytes stored, `position` integers down the sublanes, the same in
  * all lanes, `first` a scalar. */
-nms__value nms__tpu_move (nms__tpu *m, nms__value bytes, nms__value position,
-    nms__value first, nms__value sum);
+nms__value nms__tpu_move (nms__tpu *m, nms__value bytes, nms__value position, nms__value first,
+    nms__value sum);
 
 /* Prints the block that the bytes of `sum` form. */
 nms__value nms__tpu_join_bytes (nms__tpu *m, const nms__tpu_mover *mover, nms__value sum);

@@ -50,16 +50,15 @@ nms__tpu_exceeds (nms__tpu *m, const nms__tpu_box *a, const nms__tpu_box *b,
   nms__value width = common (m, a->x1, a->x2, b->x1, b->x2);
   nms__value height = common (m, a->y1, a->y2, b->y1, b->y2);
   nms__value inter = nms__tpu_op (m, "arith.mulf", width, height);
-  nms__value uni = nms__tpu_op (m, "arith.subf",
-      nms__tpu_op (m, "arith.addf", a->area, b->area), inter);
+  nms__value uni = nms__tpu_op (m, "arith.subf", nms__tpu_op (m, "arith.addf", a->area, b->area),
+      inter);
   /* boxes do not overlap if their common extent is 2^-50 or less */
   nms__value least = nms__tpu_f32 (m, inter.rows, inter.cols, NMS__LEAST_EXTENT);
   nms__value overlaps = nms__tpu_compare (m, "ogt",
       nms__tpu_op (m, "arith.minimumf", width, height), least);
 
   /* a power of two with which no product below under- or overflows */
-  nms__value small = nms__tpu_compare (m, "olt", uni,
-      nms__tpu_f32 (m, uni.rows, uni.cols, 1.0f));
+  nms__value small = nms__tpu_compare (m, "olt", uni, nms__tpu_f32 (m, uni.rows, uni.cols, 1.0f));
   nms__value scale = nms__tpu_select (m, small, nms__tpu_f32 (m, uni.rows, uni.cols, 0x1p64f),
       nms__tpu_f32 (m, uni.rows, uni.cols, 0x1p-32f));
   nms__value scaled = nms__tpu_op (m, "arith.mulf", uni, scale);
@@ -71,8 +70,8 @@ nms__tpu_exceeds (nms__tpu *m, const nms__tpu_box *a, const nms__tpu_box *b,
       nms__tpu_op (m, "arith.subf", wide, scaled));
   nms__value second = nms__tpu_op (m, "arith.subf", scaled, first);
 
-  nms__value d = nms__tpu_op (m, "arith.mulf",
-      nms__tpu_op (m, "arith.mulf", inter, limit->gain), scale);
+  nms__value d = nms__tpu_op (m, "arith.mulf", nms__tpu_op (m, "arith.mulf", inter, limit->gain),
+      scale);
   d = less_product (m, d, limit->high, first);
   d = less_product (m, d, limit->high, second);
   d = less_product (m, d, limit->low, first);

@@ -45,7 +45,6 @@ typedef struct nms__tpu_relation {
 } nms__tpu_relation;
 
 /* Prints the test that neither `a` nor `b` is the parent of the other; the result is an I1. */
-nms__value nms__tpu_unrelated (nms__tpu *m, const nms__tpu_relation *a,
-    const nms__tpu_relation *b);
+nms__value nms__tpu_unrelated (nms__tpu *m, const nms__tpu_relation *a, const nms__tpu_relation *b);
 
 #endif

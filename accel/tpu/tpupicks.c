@@ -145,8 +145,8 @@ print_pass (Picks *p, Best *best)
   int rows = p->layout->chunk;
   nms__tpu_box last = { load_repeated (p, p->last, 0), load_repeated (p, p->last, 1),
     load_repeated (p, p->last, 2), load_repeated (p, p->last, 3), { "", 0, 0, 0 } };
-  nms__tpu_limit limit = { load_repeated (p, p->parameters, 0),
-    load_repeated (p, p->parameters, 1), load_repeated (p, p->parameters, 2) };
+  nms__tpu_limit limit = { load_repeated (p, p->parameters, 0), load_repeated (p, p->parameters, 1),
+    load_repeated (p, p->parameters, 2) };
   nms__value last_index = load_repeated (p, p->index, 0);
   nms__value number = op (p, "arith.addi",
       op (p, "arith.muli", nms__tpu_iota (m, rows, COLS, 0), constant (p, COLS)),
@@ -205,8 +205,7 @@ print_search (Picks *p, const Best *best)
 
   for (int i = 0; i < CORNERS; i++)
     store_scalar (p,
-        reduce_all (p, "maximumf", "0xFF800000",
-            nms__tpu_select (m, chosen, best->corner[i], low)),
+        reduce_all (p, "maximumf", "0xFF800000", nms__tpu_select (m, chosen, best->corner[i], low)),
         p->last, i);
 
   /* if no box is undecided, there is no pick */

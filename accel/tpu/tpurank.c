@@ -51,8 +51,7 @@ print_before (nms__tpu *m, const nms__tpu_ranking *r, int other, int tile, nms__
     return nms__tpu_compare (m, other < tile ? "sge" : "sgt", before, key);
   nms__value lower = nms__tpu_compare (m, "slt", nms__tpu_iota (m, TILE, TILE, 1),
       nms__tpu_iota (m, TILE, TILE, 0));
-  nms__value tie = nms__tpu_op (m, "arith.andi", lower,
-      nms__tpu_compare (m, "eq", before, key));
+  nms__value tie = nms__tpu_op (m, "arith.andi", lower, nms__tpu_compare (m, "eq", before, key));
   nms__value greater = nms__tpu_compare (m, "sgt", before, key);
   return nms__tpu_op (m, "arith.ori", tie, greater);
 }
@@ -62,8 +61,7 @@ print_before (nms__tpu *m, const nms__tpu_ranking *r, int other, int tile, nms__
 static void
 print_ranks (nms__tpu *m, const nms__tpu_ranking *r, int tile)
 {
-  nms__value key = nms__tpu_transpose (m,
-      nms__tpu_spread (m, load_key (m, r, tile), TILE, TILE));
+  nms__value key = nms__tpu_transpose (m, nms__tpu_spread (m, load_key (m, r, tile), TILE, TILE));
   nms__value one = nms__tpu_f32 (m, TILE, TILE, 1.0f);
   nms__value none = nms__tpu_f32 (m, TILE, TILE, 0.0f), count = none;
 
@@ -72,8 +70,7 @@ print_ranks (nms__tpu *m, const nms__tpu_ranking *r, int tile)
         nms__tpu_select (m, print_before (m, r, other, tile, key), one, none));
   nms__tpu_store_rows (m,
       nms__tpu_to_s32 (m,
-          nms__tpu_product (m, nms__tpu_to_bf16 (m, count), nms__tpu_to_bf16 (m, one),
-              none)),
+          nms__tpu_product (m, nms__tpu_to_bf16 (m, count), nms__tpu_to_bf16 (m, one), none)),
       r->ranks, tile * TILE);
 }
 
@@ -91,9 +88,8 @@ nms__tpu_rank_print (nms__tpu *m, const nms__tpu_ranking *r)
   for (int tile = 0; tile < r->tiles; tile++) {
     nms__value first = nms__tpu_s32 (m, 0, 0, tile * TILE);
     nms__value bytes = nms__tpu_load (m, r->bytes, zero, zero, rows, r->tiles * TILE);
-    nms__value sum = nms__tpu_move (m, bytes,
-        nms__tpu_load_rows (m, r->ranks, 0, r->tiles * TILE), first,
-        nms__tpu_f32 (m, rows, TILE, 0.0f));
+    nms__value sum = nms__tpu_move (m, bytes, nms__tpu_load_rows (m, r->ranks, 0, r->tiles * TILE),
+        first, nms__tpu_f32 (m, rows, TILE, 0.0f));
     nms__tpu_store_rows (m, nms__tpu_join_bytes (m, &r->mover, sum), r->sorted,
         tile * r->mover.block);
   }

@@ -19,10 +19,7 @@
  * memory. */
 #define NMS__TPU_MEMORY ((size_t) 16 << 20)
 
-typedef enum nms__tpu_form {
-  NMS__TPU_TILES = 0,
-  NMS__TPU_PICKS = 1
-} nms__tpu_form;
+typedef enum nms__tpu_form { NMS__TPU_TILES = 0, NMS__TPU_PICKS = 1 } nms__tpu_form;
 
 /* What a module is compiled for; everything else is an argument of each run. */
 typedef struct nms__tpu_spec {

@@ -144,8 +144,8 @@ nms__tpu_compare (nms__tpu *m, const char *order, nms__value a, nms__value b)
 {
   nms__value v = nms__tpu_value (m, NMS__TPU_I1, a.rows, a.cols);
 
-  nms__tpu_print (m, "%s = arith.%s %s, %s, %s", v.name,
-      a.type == NMS__TPU_F32 ? "cmpf" : "cmpi", order, a.name, b.name);
+  nms__tpu_print (m, "%s = arith.%s %s, %s, %s", v.name, a.type == NMS__TPU_F32 ? "cmpf" : "cmpi",
+      order, a.name, b.name);
   end_with_type (m, a);
   return v;
 }
@@ -185,22 +185,19 @@ nms__tpu_bitcast (nms__tpu *m, nms__tpu_type type, nms__value a)
 nms__value
 nms__tpu_to_f32 (nms__tpu *m, nms__value a)
 {
-  return convert (m, "arith.sitofp", "to", a,
-      nms__tpu_value (m, NMS__TPU_F32, a.rows, a.cols));
+  return convert (m, "arith.sitofp", "to", a, nms__tpu_value (m, NMS__TPU_F32, a.rows, a.cols));
 }
 
 nms__value
 nms__tpu_to_s32 (nms__tpu *m, nms__value a)
 {
-  return convert (m, "arith.fptosi", "to", a,
-      nms__tpu_value (m, NMS__TPU_S32, a.rows, a.cols));
+  return convert (m, "arith.fptosi", "to", a, nms__tpu_value (m, NMS__TPU_S32, a.rows, a.cols));
 }
 
 nms__value
 nms__tpu_to_bf16 (nms__tpu *m, nms__value a)
 {
-  return convert (m, "arith.truncf", "to", a,
-      nms__tpu_value (m, NMS__TPU_BF16, a.rows, a.cols));
+  return convert (m, "arith.truncf", "to", a, nms__tpu_value (m, NMS__TPU_BF16, a.rows, a.cols));
 }
 
 nms__value
@@ -295,8 +292,8 @@ nms__tpu_reduce (nms__tpu *m, const char *kind, const char *start, nms__value a,
   nms__value flat = nms__tpu_value (m, a.type, 0, 0);
   nms__value v = nms__tpu_value (m, a.type, axis ? a.rows : 1, axis ? 1 : a.cols);
 
-  nms__tpu_print (m, "%s = arith.constant dense<%s> : vector<%dx%s>\n", initial.name, start,
-      left, type);
+  nms__tpu_print (m, "%s = arith.constant dense<%s> : vector<%dx%s>\n", initial.name, start, left,
+      type);
   nms__tpu_print (m, "%s = vector.multi_reduction <%s>, %s, %s [%d] : ", flat.name, kind, a.name,
       initial.name, axis);
   nms__tpu_print_type (m, a);
@@ -319,8 +316,7 @@ print_access (nms__tpu *m, nms__array array, nms__value row, nms__value col, nms
 }
 
 nms__value
-nms__tpu_load (nms__tpu *m, nms__array array, nms__value row, nms__value col, int rows,
-    int cols)
+nms__tpu_load (nms__tpu *m, nms__array array, nms__value row, nms__value col, int rows, int cols)
 {
   nms__value v = nms__tpu_value (m, array.type, rows, cols);
 
@@ -330,8 +326,7 @@ nms__tpu_load (nms__tpu *m, nms__array array, nms__value row, nms__value col, in
 }
 
 void
-nms__tpu_store (nms__tpu *m, nms__value value, nms__array array, nms__value row,
-    nms__value col)
+nms__tpu_store (nms__tpu *m, nms__value value, nms__array array, nms__value row, nms__value col)
 {
   nms__tpu_print (m, "vector.store %s, ", value.name);
   print_access (m, array, row, col, value);
@@ -340,8 +335,7 @@ nms__tpu_store (nms__tpu *m, nms__value value, nms__array array, nms__value row,
 nms__value
 nms__tpu_load_rows (nms__tpu *m, nms__array array, int row, int rows)
 {
-  return nms__tpu_load (m, array, nms__tpu_index (m, row), nms__tpu_index (m, 0), rows,
-      array.cols);
+  return nms__tpu_load (m, array, nms__tpu_index (m, row), nms__tpu_index (m, 0), rows, array.cols);
 }
 
 void

@@ -111,8 +111,8 @@ nms__value nms__tpu_reduce (nms__tpu *m, const char *kind, const char *start, nm
 
 /* Print a load or store of `rows` x `cols` elements at row `row` and column `col`,
  * which are indices. */
-nms__value nms__tpu_load (nms__tpu *m, nms__array array, nms__value row, nms__value col,
-    int rows, int cols);
+nms__value nms__tpu_load (nms__tpu *m, nms__array array, nms__value row, nms__value col, int rows,
+    int cols);
 void nms__tpu_store (nms__tpu *m, nms__value value, nms__array array, nms__value row,
     nms__value col);
 

@@ -78,8 +78,7 @@ load_rows (Tiles *t, nms__array array, int row, int rows)
 static nms__value
 load_field (Tiles *t, nms__array blocks, nms__value base, int field)
 {
-  nms__value row = load_row (t, blocks,
-      op (t, "arith.addi", base, nms__tpu_index (t->m, field)));
+  nms__value row = load_row (t, blocks, op (t, "arith.addi", base, nms__tpu_index (t->m, field)));
 
   return field <= Y2 ? nms__tpu_bitcast (t->m, NMS__TPU_F32, row) : row;
 }
@@ -113,8 +112,8 @@ print_weights (Tiles *t)
   for (int h = 0; h < HALVES; h++) {
     nms__value own = nms__tpu_compare (m, "eq", half, s32 (t, TILE, h));
     nms__value weight = nms__tpu_to_f32 (m, nms__tpu_select (m, own, bit, s32 (t, TILE, 0)));
-    nms__tpu_store (m, nms__tpu_to_bf16 (m, weight), t->weights,
-        nms__tpu_index (m, h * TILE), t->zero);
+    nms__tpu_store (m, nms__tpu_to_bf16 (m, weight), t->weights, nms__tpu_index (m, h * TILE),
+        t->zero);
   }
 }
 
@@ -128,8 +127,7 @@ print_columns (Tiles *t, nms__value block)
   for (int f = 0; f < t->layout->fields; f++)
     if (f != INDEX || t->parent_field)
       nms__tpu_store (m,
-          spread (t, nms__tpu_load (m, t->turned, t->zero, nms__tpu_index (m, f), TILE, 1),
-              TILE),
+          spread (t, nms__tpu_load (m, t->turned, t->zero, nms__tpu_index (m, f), TILE, 1), TILE),
           t->column, nms__tpu_index (m, f * TILE), t->zero);
 }
 
@@ -234,17 +232,15 @@ next_kept_block (Tiles *t, KeptBlocks *blocks)
 static nms__value
 print_product (Tiles *t, nms__value ones, nms__value matrix)
 {
-  return nms__tpu_product (t->m, nms__tpu_to_bf16 (t->m, ones), matrix,
-      f32 (t, ones.rows, 0.0f));
+  return nms__tpu_product (t->m, nms__tpu_to_bf16 (t->m, ones), matrix, f32 (t, ones.rows, 0.0f));
 }
 
 /* Prints the store of a test of the candidates of word `w`: 1 or 0. */
 static void
 store_test (Tiles *t, nms__value test, nms__array array, int w)
 {
-  nms__tpu_store (t->m,
-      nms__tpu_select (t->m, test, f32 (t, WORD, 1.0f), f32 (t, WORD, 0.0f)), array,
-      nms__tpu_index (t->m, w * WORD), t->zero);
+  nms__tpu_store (t->m, nms__tpu_select (t->m, test, f32 (t, WORD, 1.0f), f32 (t, WORD, 0.0f)),
+      array, nms__tpu_index (t->m, w * WORD), t->zero);
 }
 
 /* Prints the overlaps of the candidates of word `w` with candidates that rank above. */
@@ -310,8 +306,7 @@ print_held (Tiles *t, nms__value base)
   nms__value position = op (t, "arith.addi", nms__tpu_iota (m, WORD, TILE, 1),
       nms__tpu_spread (m, first, WORD, TILE));
 
-  return nms__tpu_compare (m, "slt", position,
-      spread (t, load_row (t, t->count, t->zero), WORD));
+  return nms__tpu_compare (m, "slt", position, spread (t, load_row (t, t->count, t->zero), WORD));
 }
 
 /* Prints the tests whether kept boxes suppress candidates, to 128 more rows of hits.
@@ -331,8 +326,7 @@ print_outside (Tiles *t)
       Pairs pairs = print_pairs (t, &candidate, w, t->kept, blocks.loop.index);
       is_hit = nms__tpu_select (m, pairs.hits, one, is_hit);
       if (t->most_field)
-        of_class = nms__tpu_caps_add (m, of_class, pairs.same,
-            print_held (t, blocks.loop.index));
+        of_class = nms__tpu_caps_add (m, of_class, pairs.same, print_held (t, blocks.loop.index));
     }
     nms__value any = nms__tpu_reduce (m, "maximumf", "0xFF800000", is_hit, 1);
     nms__tpu_store (m, spread (t, any, WORD), t->hits, nms__tpu_index (m, TILE + w * WORD),
@@ -361,8 +355,8 @@ print_start (Tiles *t)
   nms__tpu_close_loop (m, &loop);
   nms__tpu_store (m, s32 (t, 1, 0), t->count, t->zero, t->zero);
   nms__tpu_store (m,
-      nms__tpu_to_s32 (m, load_row (t, t->parameters, nms__tpu_index (m, NMS__TPU_MOST))),
-      t->most, t->zero, t->zero);
+      nms__tpu_to_s32 (m, load_row (t, t->parameters, nms__tpu_index (m, NMS__TPU_MOST))), t->most,
+      t->zero, t->zero);
   if (t->layout->ranks)
     nms__tpu_rank_print (m, &t->ranking);
   print_preparation (t, t->first, t->zero);
@@ -383,8 +377,8 @@ store_positions (Tiles *t, int w, nms__value kept, nms__value *count)
   nms__value is_kept = nms__tpu_compare (m, "ne", op (t, "arith.andi", word, bit),
       s32 (t, WORD, 0));
 
-  nms__tpu_store_rows (m, nms__tpu_select (m, is_kept, position, s32 (t, WORD, -1)),
-      t->position, w * WORD);
+  nms__tpu_store_rows (m, nms__tpu_select (m, is_kept, position, s32 (t, WORD, -1)), t->position,
+      w * WORD);
   *count = op (t, "arith.addi", *count, nms__tpu_count_bits (m, kept));
 }
 
@@ -419,11 +413,10 @@ print_chain (Tiles *t, int w, const nms__value kept[WORDS], nms__value *count)
     if (t->most_field)
       keeps = op (t, "arith.andi", keeps, nms__tpu_caps_allow (m, &t->caps, row, state));
     if (j < WORD - 1)
-      state = nms__tpu_select (m, keeps,
-          op (t, "arith.ori", state, s32 (t, 1, (int32_t) 1 << j)), state);
+      state = nms__tpu_select (m, keeps, op (t, "arith.ori", state, s32 (t, 1, (int32_t) 1 << j)),
+          state);
     else
-      state = nms__tpu_select (m, keeps, state,
-          op (t, "arith.andi", state, s32 (t, 1, INT32_MAX)));
+      state = nms__tpu_select (m, keeps, state, op (t, "arith.andi", state, s32 (t, 1, INT32_MAX)));
   }
   store_positions (t, w, state, count);
   return state;
@@ -461,8 +454,8 @@ print_append_block (Tiles *t, nms__value base, const Moving *moving)
       nms__tpu_move (m, moving->bytes, moving->position, first, f32 (t, 4 * rows, 0.0f)));
   nms__value old = nms__tpu_load (m, t->kept, base, t->zero, rows, TILE);
   nms__tpu_store (m,
-      nms__tpu_select (m, print_filled (t, first, moving, moving->more, rows), moved, old),
-      t->kept, base, t->zero);
+      nms__tpu_select (m, print_filled (t, first, moving, moving->more, rows), moved, old), t->kept,
+      base, t->zero);
 
   nms__value row = nms__tpu_row_of (m, first, TILE);
   nms__value end = op (t, "arith.minsi", moving->more, load_row (t, t->most, t->zero));
@@ -494,13 +487,12 @@ print_next_base (Tiles *t, nms__value step)
     return t->zero;
   nms__value next = op (t, "arith.minsi", op (t, "arith.addi", step, nms__tpu_s32 (m, 0, 0, 1)),
       nms__tpu_s32 (m, 0, 0, t->layout->rows - 1));
-  return nms__tpu_row_of (m,
-      op (t, "arith.muli", next, nms__tpu_s32 (m, 0, 0, t->layout->block)), 1);
+  return nms__tpu_row_of (m, op (t, "arith.muli", next, nms__tpu_s32 (m, 0, 0, t->layout->block)),
+      1);
 }
 
 void
-nms__tpu_tiles_print (nms__tpu *m, const nms__tpu_spec *spec,
-    const nms__tpu_layout *layout)
+nms__tpu_tiles_print (nms__tpu *m, const nms__tpu_spec *spec, const nms__tpu_layout *layout)
 {
   Tiles t = { .m = m, .spec = spec, .layout = layout };
   nms__value kept[WORDS];

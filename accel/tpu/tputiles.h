@@ -6,7 +6,6 @@
 #include "tpukernel.h"
 
 /* Prints the kernel. */
-void nms__tpu_tiles_print (nms__tpu *m, const nms__tpu_spec *spec,
-    const nms__tpu_layout *layout);
+void nms__tpu_tiles_print (nms__tpu *m, const nms__tpu_spec *spec, const nms__tpu_layout *layout);
 
 #endif

@@ -273,7 +273,7 @@ typedef struct pjrt_api {
   pjrt_error *(*get_executable) (pjrt_get_executable_args *);
   void *loaded_executable_slots[3];
   pjrt_error *(*execute) (pjrt_execute_args *); /* 55 */
-  pjrt_error *(*load) (pjrt_load_args *); /* 56 */
+  pjrt_error *(*load) (pjrt_load_args *);       /* 56 */
   void *fingerprint;
   pjrt_error *(*buffer_destroy) (pjrt_buffer_args *); /* 58 */
   void *buffer_slots[11];

@@ -88,9 +88,8 @@ read_file (const char *path, head *wanted, const char *text)
   if (bytes && pread (file, bytes, (size_t) s.st_size, 0) == s.st_size)
     memcpy (&h, bytes, sizeof h);
   close (file);
-  if (h.magic == wanted->magic && h.identity == wanted->identity
-      && h.text_size == wanted->text_size && h.size == (size_t) s.st_size - before
-      && !memcmp (bytes + sizeof h, text, h.text_size)
+  if (h.magic == wanted->magic && h.identity == wanted->identity && h.text_size == wanted->text_size
+      && h.size == (size_t) s.st_size - before && !memcmp (bytes + sizeof h, text, h.text_size)
       && hash (0, bytes + before, h.size) == h.checksum) {
     *wanted = h;
     return bytes;

@@ -59,13 +59,12 @@ threshold_of (double limit)
 static void
 fill (const nms_frame *f, float *floats, int32_t *integers, size_t n)
 {
-  const nms__xla_columns columns = {
-    .corner = { floats + X1 * n, floats + Y1 * n, floats + X2 * n, floats + Y2 * n },
+  const nms__xla_columns columns = { .corner = { floats + X1 * n, floats + Y1 * n, floats + X2 * n,
+                                         floats + Y2 * n },
     .key = integers + KEY * n,
     .class_id = f->class_id ? integers + GROUP * n : NULL,
     .cap_class = f->cap_class ? integers + CLASS * n : NULL,
-    .class_cap = f->cap_class ? integers + CLASS_CAP * n : NULL
-  };
+    .class_cap = f->cap_class ? integers + CLASS_CAP * n : NULL };
 
   nms__xla_columns_fill (&columns, f, n);
   for (size_t i = 0; i < f->count; i++)

@@ -111,8 +111,7 @@ fill (const nms_frame *f, const arguments *a, nms__xla_kind kind)
 
   nms__xla_columns_fill (&a->boxes, f, n);
   nms__tpu_limit_of (f->limit, limit);
-  nms__tpu_parameters (limit, f->cap < (uint64_t) picks ? (int32_t) f->cap : picks,
-      a->parameters);
+  nms__tpu_parameters (limit, f->cap < (uint64_t) picks ? (int32_t) f->cap : picks, a->parameters);
   for (size_t i = 0; a->limit[0] && i < f->count; i++) {
     nms__tpu_limit_of (f->limits[i], limit);
     for (size_t k = 0; k < 3; k++)
