@@ -115,6 +115,16 @@ g_once_init_leave (volatile void *location, gsize result)
 
 UNREF (g_object_unref, gpointer)
 UNREF (gst_mini_object_unref, GstMiniObject *)
+UNREF (g_array_unref, GArray *)
+
+NOT_INSTRUMENTED void
+g_atomic_rc_box_release_full (gpointer box, GDestroyNotify clear)
+{
+  REAL (g_atomic_rc_box_release_full);
+  __tsan_release (box);
+  __tsan_acquire (box);
+  real (box, clear);
+}
 
 /* A block is allocated before it is freed, in any thread. */
 NOT_INSTRUMENTED gpointer
