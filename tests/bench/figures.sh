@@ -24,6 +24,7 @@ calls docs/methods.md docs/speed.md
 hostile docs/speed.md
 precision docs/methods.md
 end2end docs/detectors.md
+ghosts SECURITY.md
 seeds docs/frameworks.md docs/seeds.md
 cycles docs/frameworks.md docs/seeds.md
 torch docs/frameworks.md
@@ -71,6 +72,7 @@ hostile ()
 
 precision () { "$environment/bin/python" "$bench/coco_ap.py" "$build/gst/command/nms-filter"; }
 end2end () { PYTHONPATH=$build/python python3 "$bench/end2end.py"; }
+ghosts () (. "$NMS_ROOT/pipelines/env.sh" && /usr/bin/python3 "$bench/ghosts.py")
 seeds () { "$environment/bin/python" "$bench/jaxseeds.py"; }
 
 cycles ()
