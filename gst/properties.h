@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 /* Sets the field of a property to `value`. The field is a gboolean, the
  * enumeration, a gint, a gfloat, a gdouble, a guint, a guint64, or a gchar * or
- * GstStructure * that the struct owns: what it held is freed. */
+ * GstStructure * that the struct owns, whose former value is freed. */
 static inline void
 property_field_set (gpointer field, const GValue *value)
 {

@@ -31,9 +31,9 @@ extern "C" {
  *
  *     X (NAME, number, family, by_score, changes, "name", "one line for user interfaces")
  *
- * NMS_METHOD_<NAME> is the number. A method computes with the scores of the boxes if by_score is 1,
- * only with their order if it is 0. `changes` names what it gives to kept boxes: NMS_OUTPUT_SCORE,
- * NMS_OUTPUT_BOX, or 0. The family is the name of the code that computes it. */
+ * NMS_METHOD_<NAME> is the number. With by_score 1 a method computes with the scores of the
+ * boxes, with 0 it uses their order only. `changes` has the outputs that a method changes for kept
+ * boxes: bits NMS_OUTPUT_SCORE and NMS_OUTPUT_BOX. The family names the file that computes it. */
 #define NMS_METHOD_LIST(X) \
   /* a kept box suppresses each later box that overlaps it */ \
   X (HARD, 0, hard, 0, 0, "hard", "Drop each box that overlaps a better one too much") \

@@ -75,9 +75,9 @@ typedef void nms__compute (size_t n, void *result, const void *a, const void *b,
 
 /* The properties of an operation. */
 typedef struct nms__info {
-  const char *name;         /* in StableHLO; NULL: the operation has no line of its own */
-  int operands;             /* their number if it works element by element, else 0 */
-  int types;                /* of the operands, bits 1 << nms_lazy_type */
+  const char *name;         /* name in StableHLO; NULL if the operation has no line of its own */
+  int operands;             /* number of operands of an elementwise operation, else 0 */
+  int types;                /* accepted types of operands, bits 1 << nms_lazy_type */
   int32_t result;           /* type of the result; 0: the type of the operands */
   nms__compute *compute[2]; /* functions for floats and for words */
 } nms__info;

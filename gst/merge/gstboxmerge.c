@@ -81,7 +81,7 @@ struct _GstBoxMerge
   /* under the object lock */
   guint64 tolerance;
   guint64 frames;               /* since READY */
-  guint64 counts[MERGE_COUNTS]; /* of all branches since READY */
+  guint64 counts[MERGE_COUNTS]; /* sums over all branches since READY */
 
   gint seeks; /* number of seeks that are being passed upstream; atomic */
 

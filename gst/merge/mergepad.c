@@ -287,13 +287,13 @@ typedef struct
   GstBuffer *buffer;
   gint width, height;           /* 0: unknown */
   guint slice;                  /* number of tiles after the one that the settings name */
-  const GstVideoCropMeta *crop; /* of a slice: its place in the main frame; or NULL */
+  const GstVideoCropMeta *crop; /* place of a slice in the main frame; NULL if it is none */
   gboolean move;                /* `buffer` is writable, and its structures may be moved */
 } Picture;
 
 typedef struct
 {
-  GstVideoRectangle rect; /* in the main frame */
+  GstVideoRectangle rect; /* place in the main frame */
   GstVideoOrientationMethod direction;
   gboolean clip;
   gchar *source;      /* NULL: no tag */

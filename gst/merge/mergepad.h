@@ -41,9 +41,9 @@ typedef struct
   MergeMoment moment;
   gboolean waiting;             /* a branch may still get the buffer that belongs to it */
   GstBuffer *buffer;            /* is made writable if there are boxes */
-  gint width, height;           /* of its frame; 0: unknown */
+  gint width, height;           /* frame size in pixels; 0 if it is unknown */
   BoxMetaReading *reading;      /* working space */
-  guint64 counts[MERGE_COUNTS]; /* of all branches */
+  guint64 counts[MERGE_COUNTS]; /* sums over all branches */
   gchar *error;                 /* NULL, or why the place of a branch is unknown, to be freed */
 } MergeFrame;
 

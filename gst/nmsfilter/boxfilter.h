@@ -57,7 +57,7 @@ struct _GstBoxFilterClass
   /* Returns a sentence why the properties cannot be used, to be freed, or NULL. */
   gchar *(*error) (GstBoxFilter *self);
 
-  const gchar *stats_name; /* of the structure stats */
+  const gchar *stats_name; /* name of the structure in the property stats */
 
   /* Writes the fields of stats that the element has beside frames, boxes-in, boxes-out and time. */
   void (*describe_stats) (const FilterStats *stats, GstStructure *structure);

@@ -27,7 +27,7 @@ typedef enum
 /* The rules, an atomic rc box that does not change: g_atomic_rc_box_acquire takes a reference. */
 typedef struct
 {
-  nms_options core;      /* with class_options and source_weights; the run sets outputs */
+  nms_options core;      /* options of nms_run but for `outputs`, which box_suppress_run sets */
   gboolean added_engine; /* run on the engine that was added to the context, if there is one */
   GArray *options;       /* nms_class_options of single classes; NULL: none */
   GArray *unscored;      /* the same without the score thresholds */

@@ -101,7 +101,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_box_replay_debug);
 /* Changed by the streaming thread alone, under the object lock. */
 typedef struct
 {
-  guint64 frames, boxes;    /* buffers passed, boxes attached */
+  guint64 frames, boxes;    /* numbers of passed buffers and of attached boxes */
   guint64 labels_refused;   /* boxes whose label max-labels left out */
   RecordMatchCounts counts; /* without its message */
 } ReplayStats;

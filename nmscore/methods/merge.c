@@ -214,7 +214,7 @@ score_of (uint64_t key)
 static void
 join_members (const merge *m, const uint64_t *order)
 {
-  uint32_t *cluster = m->cluster; /* here by rank of the head */
+  uint32_t *cluster = m->cluster; /* cluster numbers by rank of the head */
 
   for (size_t n = 0; n < m->frame->count; n++) {
     const member *c = &m->members[n];
