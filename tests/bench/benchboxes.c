@@ -35,6 +35,14 @@ spread (double low, double high)
   return low * exp (unit () * log (high / low));
 }
 
+/* Defines a kind: the boxes of `same` with an IoU threshold of its own. */
+#define AT(name, threshold, same) \
+  static void name (Frame *f) \
+  { \
+    f->options.iou_threshold = threshold; \
+    same (f); \
+  }
+
 static void
 put (Frame *f, size_t i, double x, double y, double w, double h)
 {
@@ -221,12 +229,7 @@ large_squares (Frame *f)
     put (f, i, unit () * 100, unit () * 100, 500, 500);
 }
 
-static void
-large_squares_high (Frame *f)
-{
-  f->options.iou_threshold = .97f;
-  large_squares (f);
-}
+AT (large_squares_high, .97f, large_squares)
 
 static void
 one_object_high (Frame *f)
@@ -258,12 +261,7 @@ bars (Frame *f)
   }
 }
 
-static void
-bars_low (Frame *f)
-{
-  f->options.iou_threshold = 1e-7f;
-  bars (f);
-}
+AT (bars_low, 1e-7f, bars)
 
 /* Bars of many widths. */
 static void
@@ -314,19 +312,8 @@ nest (Frame *f)
   }
 }
 
-static void
-nest_high (Frame *f)
-{
-  f->options.iou_threshold = .99f;
-  nest (f);
-}
-
-static void
-nest_highest (Frame *f)
-{
-  f->options.iou_threshold = .9999f;
-  nest (f);
-}
+AT (nest_high, .99f, nest)
+AT (nest_highest, .9999f, nest)
 
 /* ---------------------------------------------------------------- many sizes */
 
@@ -339,12 +326,7 @@ all_sizes (Frame *f)
   }
 }
 
-static void
-all_sizes_low (Frame *f)
-{
-  f->options.iou_threshold = .001f;
-  all_sizes (f);
-}
+AT (all_sizes_low, .001f, all_sizes)
 
 /* Of all widths and heights, around one place. */
 static void
@@ -369,26 +351,9 @@ uneven_objects (Frame *f)
 
 /* ---------------------------------------------------------- thresholds and caps */
 
-static void
-large_at_0 (Frame *f)
-{
-  f->options.iou_threshold = 0;
-  large (f);
-}
-
-static void
-natural_at_0 (Frame *f)
-{
-  f->options.iou_threshold = 0;
-  natural (f);
-}
-
-static void
-large_high (Frame *f)
-{
-  f->options.iou_threshold = .95f;
-  large (f);
-}
+AT (large_at_0, 0, large)
+AT (natural_at_0, 0, natural)
+AT (large_high, .95f, large)
 
 /* Three objects, so that the cap is never filled. Detectors report such boxes. */
 static void
