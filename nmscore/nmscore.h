@@ -37,9 +37,9 @@
  * Overlap     IoU = inter / ((area_i + area_j) - inter), each operation rounded to
  *             binary32. Boxes that do not intersect and boxes without area have
  *             IoU 0: they never suppress and are never suppressed.
- * Suppression  A kept box suppresses a later box of the same class if
- *             IoU > iou_threshold (>= with `inclusive`). A threshold in (0, 2^-24)
- *             counts as 0.
+ * Suppression  A kept box suppresses a later box of the same class, or of a class of
+ *             the same group (nms_class_options.group), if IoU > iou_threshold (>= with
+ *             `inclusive`). A threshold in (0, 2^-24) counts as 0.
  * Rotated boxes  If at least one box of a pair has an angle other than 0, their
  *             overlap is that of the rotated rectangles, computed in binary64 by
  *             clipping one rectangle by the other. Its error is at most 1e-12 of the
@@ -213,11 +213,16 @@ typedef enum nms_engine {
 NMS_API const char *nms_engine_name (int engine);
 
 /* The fields of nms_class_options that apply. */
-enum { NMS_CLASS_IOU_THRESHOLD = 1, NMS_CLASS_SCORE_THRESHOLD = 2, NMS_CLASS_MAX_DETECTIONS = 4 };
+enum {
+  NMS_CLASS_IOU_THRESHOLD = 1,
+  NMS_CLASS_SCORE_THRESHOLD = 2,
+  NMS_CLASS_MAX_DETECTIONS = 4,
+  NMS_CLASS_GROUP = 8
+};
 
-/* Options of one class. They replace the global options for boxes of that class; with
- * class_agnostic the options of the lower-ranked box's class decide. Fields not named in `set`
- * keep their global value. */
+/* Options of one class. They replace the global options for boxes of that class. Where boxes of
+ * different classes suppress each other, by class_agnostic or `group`, the options of the
+ * lower-ranked box's class decide. Fields not named in `set` keep their global value. */
 typedef struct nms_class_options {
   /* sizeof (nms_class_options); the same in every entry. `set` must not name a field beyond
    * `size` */
@@ -231,6 +236,10 @@ typedef struct nms_class_options {
   float score_threshold;
   /* most kept boxes of this class; 0: no limit */
   uint64_t max_detections;
+  /* Boxes suppress boxes of the same group, whatever their classes are, and no others. Any number;
+   * by default the group of a class is its class_id. Caps still count each class by itself. No
+   * effect with class_agnostic */
+  int32_t group;
 } nms_class_options;
 
 /* Optional outputs, a bit each. Outputs that are not requested take no time. */
@@ -327,7 +336,7 @@ NMS_API void nms_context_interrupt (nms_context *ctx);
 
 /* Allocates the scratch for frames of up to `boxes` boxes and `class_options` class options, so
  * that no later call of at most that size allocates. Otherwise scratch grows with the frames,
- * and is kept. In all it takes at most 240 * boxes + 64 * class_options + 65536 bytes;
+ * and is kept. In all it takes at most 240 * boxes + 128 * class_options + 65536 bytes;
  * nms_context_scratch returns the exact number. Methods and metrics other than hard and iou, and
  * the outputs of scores and boxes, need at most 200 * boxes + 65536 bytes more; the first
  * call that needs them allocates them, for as many boxes as the scratch has space for.
@@ -472,7 +481,7 @@ typedef struct nms_added_engine {
   size_t size;
   void *data;
   /* not 0: a frame that the engine leaves is an error (NMS_ERROR_ENGINE, or _UNSUPPORTED for other
-   * methods and metrics and for rotated boxes, which no added engine gets) */
+   * methods and metrics, rotated boxes and groups of classes, which no added engine gets) */
   int required;
   /* Returns the name for nms_context_engine_in_use, shorter than 80 bytes. */
   const char *(*name) (void *data);
@@ -555,7 +564,7 @@ NMS_API int nms_run_batch (nms_context *ctx, const nms_boxes *boxes, const size_
 /* ------------------------------------------------------ neighbors, overlap */
 
 /* Counts the neighbors of each box: the boxes that it would suppress if it were kept, or that
- * would suppress it. These have the same class (unless class_agnostic), are neither its parent
+ * would suppress it. These have the same group (unless class_agnostic), are neither its parent
  * nor its part, and overlap it beyond the threshold of one of the two. Boxes that are invalid
  * or filtered by `options`, or that are not candidates, have 0 neighbors and are not counted.
  * Caps have no effect.

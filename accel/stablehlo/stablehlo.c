@@ -106,9 +106,13 @@ read_options (const nms_options *options, nms_options *read, nms_class_options *
         "class_option_count is %zu, a program has at most %d", read->class_option_count,
         NMS_STABLEHLO_MAX_CLASS_OPTIONS);
   memset (classes, 0, read->class_option_count * sizeof *classes);
-  for (size_t i = 0; i < read->class_option_count; i++)
+  for (size_t i = 0; i < read->class_option_count; i++) {
     copy_struct (&classes[i], (const char *) read->class_options + i * read->class_options->size,
         sizeof *classes);
+    if (classes[i].set & NMS_CLASS_GROUP)
+      return fail (NMS_ERROR_UNSUPPORTED, error, size,
+          "class %ld has a group, and no program has this option", (long) classes[i].class_id);
+  }
   return check_options (read, error, size);
 }
 

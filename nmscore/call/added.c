@@ -182,6 +182,7 @@ nms__added_run (nms_context *ctx)
   const char *beyond = nms__by_method (&ctx->settings.options)
       ? "it runs method hard with metric iou only"
       : f->rotated ? "it does not take rotated boxes"
+      : f->grouped ? "it does not take groups of classes"
                    : NULL;
   char why[sizeof ctx->error] = "";
   int code = NMS__NOT_RUN;

@@ -69,7 +69,7 @@ int nms__class_options_read (nms_context *ctx, const nms__settings *settings, si
     nms_class_options *options);
 
 /* options.c: writes entry 0 and the entries of all class options, with defaults, and checks them.
- * Returns 0 or an error. */
+ * Their member partition is the group until nms__classes_fill. Returns 0 or an error. */
 int nms__class_entries_read (nms_context *ctx, const nms__settings *settings, nms__class *entries);
 
 /* Returns whether methods/ decides the frame, not an engine. */
@@ -92,10 +92,10 @@ int nms__struct_read (nms_context *ctx, const char *name, const void *data, size
     void *copy);
 
 /* classes.c: fills the table, whose entries of class options are written, for these and the `count`
- * class ids of a call (absent: all are 0), and sets *bounds for the limits of all classes. Returns
- * 0 or an error. */
+ * class ids of a call (absent: all are 0). Sets *bounds for the limits of all classes, and *grouped
+ * if the group of a class is not the class itself. Returns 0 or an error. */
 int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings,
-    const nms_column *ids, size_t count, nms__bounds *bounds);
+    const nms_column *ids, size_t count, nms__bounds *bounds, int *grouped);
 
 /* caller_structs.c: checks the caller's boxes and copies the struct to *copy; columns that a
  * smaller struct does not have are absent. More than `most` boxes are an error. Returns 0 or an

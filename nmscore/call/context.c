@@ -29,7 +29,7 @@ greater (size_t a, size_t b)
 static void
 layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
 {
-  const size_t entries = boxes + class_options + 1;
+  const size_t entries = boxes + 2 * class_options + 1; /* classes and their groups */
   size_t scratch = nms__candidates_scratch_size (boxes);
 
   scratch = greater (scratch, nms__added_scratch_size (boxes));

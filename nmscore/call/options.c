@@ -136,7 +136,7 @@ nms__class_options_read (nms_context *ctx, const nms__settings *settings, size_t
   const char *entry = (const char *) settings->options.class_options
       + i * settings->class_option_stride;
   const uint32_t known = NMS_CLASS_IOU_THRESHOLD | NMS_CLASS_SCORE_THRESHOLD
-      | NMS_CLASS_MAX_DETECTIONS;
+      | NMS_CLASS_MAX_DETECTIONS | NMS_CLASS_GROUP;
 
   size_t size;
 
@@ -174,6 +174,7 @@ nms__class_entries_read (nms_context *ctx, const nms__settings *settings, nms__c
     nms__class *entry = &entries[i + 1];
     *entry = entries[0];
     entry->id = options.class_id;
+    entry->partition = (uint32_t) (options.set & NMS_CLASS_GROUP ? options.group : entry->id);
     if (options.set & NMS_CLASS_IOU_THRESHOLD)
       entry->limit = nms__limit (options.iou_threshold, o->inclusive);
     if (options.set & NMS_CLASS_SCORE_THRESHOLD)

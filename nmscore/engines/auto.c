@@ -34,6 +34,7 @@ typedef struct estimate {
   double first;  /* boxes in the first batch of engine sorted; n: it sorts all boxes at once */
   int classes, score_order, lanes; /* lanes: floats in a vector */
   int entries;                     /* not 0: classes have options or caps */
+  int grouped;                     /* not 0: boxes of different classes suppress each other */
   size_t samples;
   double neighbors[SAMPLE_MOST];
 } estimate;
@@ -152,6 +153,7 @@ estimate_frame (const nms__frame *f)
     .lanes = f->kernels->lanes,
     .classes = f->class_id != NULL,
     .entries = f->class_entry != NULL,
+    .grouped = f->grouped,
     .score_order = nms__takes_score_order (f) };
 
   e.first = nms__sorts_in_batches (f) ? (double) nms__first_batch (f) : e.n;
@@ -226,7 +228,7 @@ time_by_class (const estimate *e)
 {
   estimate part = *e;
 
-  if (!e->classes || e->cap < e->n)
+  if (!e->classes || e->grouped || e->cap < e->n)
     return INFINITY;
   part.classes = 0;
   part.n = part.cap = part.first = e->n * e->same;

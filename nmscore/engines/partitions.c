@@ -11,7 +11,8 @@ nms__partitions_of (nms__frame *f, uint32_t *number)
 
   /* `end` uses the memory of the buckets, which are not needed after the numbering. */
   if (f->class_entry)
-    return (nms__partitions) { f->class_entry, c->count, c->bucket };
+    return (nms__partitions) { f->grouped ? (const uint32_t *) f->class_id : f->class_entry,
+      c->count, c->bucket };
   for (size_t pos = 0; pos < f->count; pos++)
     bits |= (uint32_t) f->class_id[pos];
   if (bits < nms__class_buckets (f->count)) { /* the class ids are small and serve as numbers */

@@ -38,6 +38,7 @@ nms__class_entry (nms__classes *c, int32_t id)
     *bucket = c->count++;
     c->entry[*bucket] = c->entry[0];
     c->entry[*bucket].id = id;
+    c->entry[*bucket].partition = *bucket;
   }
   return *bucket;
 }
@@ -61,10 +62,25 @@ nms__classes_start (nms__classes *c, size_t boxes)
   c->entry[0] = (nms__class) { 0 };
 }
 
-/* Leaves space for an entry for each box, because each may have a class without options. */
+/* Replaces the group of each class with options by the number of an entry. Returns whether one is
+ * not the class itself. */
+static int
+number_groups (nms__classes *c, size_t listed)
+{
+  int grouped = 0;
+
+  for (uint32_t i = 1; i <= listed; i++) {
+    c->entry[i].partition = nms__class_entry (c, (int32_t) c->entry[i].partition);
+    grouped |= c->entry[i].partition != i;
+  }
+  return grouped;
+}
+
+/* Leaves space for an entry for each box, because each may have a class without options, and for
+ * each group. */
 int
 nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *settings,
-    const nms_column *ids, size_t count, nms__bounds *bounds)
+    const nms_column *ids, size_t count, nms__bounds *bounds, int *grouped)
 {
   const size_t listed = settings->options.class_option_count;
   double lowest = settings->limit, highest = settings->limit;
@@ -72,7 +88,7 @@ nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *setti
 
   for (size_t i = 1; i <= listed; i++) {
     const double limit = c->entry[i].limit;
-    bits |= (uint32_t) c->entry[i].id;
+    bits |= (uint32_t) c->entry[i].id | c->entry[i].partition;
     lowest = limit < lowest ? limit : lowest;
     highest = limit > highest ? limit : highest;
   }
@@ -81,7 +97,7 @@ nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *setti
     nms__load (&id, ids, i, sizeof id);
     bits |= (uint32_t) id;
   }
-  clear (c, listed + count + 1, bits);
+  clear (c, 2 * listed + count + 1, bits);
   for (; c->count <= listed; c->count++) {
     const int32_t id = c->entry[c->count].id;
     uint32_t *bucket = find (c, id);
@@ -89,6 +105,7 @@ nms__classes_fill (nms_context *ctx, nms__classes *c, const nms__settings *setti
       return nms__fail (ctx, NMS_ERROR_DUPLICATE_CLASS, "class %ld is listed twice", (long) id);
     *bucket = c->count;
   }
+  *grouped = number_groups (c, listed);
   *bounds = nms__bounds_of (lowest, highest);
   return NMS_OK;
 }

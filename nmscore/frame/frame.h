@@ -57,9 +57,10 @@ typedef struct nms__class {
   int32_t id;
   float score_threshold;
   double limit;
-  uint64_t cap;  /* most kept boxes; UINT64_MAX: unlimited */
-  uint64_t kept; /* number of kept boxes, counted by the engine */
-  uint64_t last; /* key of the box that filled the cap, set by the engine; 0 at first */
+  uint64_t cap;       /* most kept boxes; UINT64_MAX: unlimited */
+  uint64_t last;      /* key of the box that filled the cap, set by the engine; 0 at first */
+  uint32_t kept;      /* number of kept boxes, counted by the engine */
+  uint32_t partition; /* number of the entry of the class whose id is its group */
 } nms__class;
 
 /* Maps a class id to its entry, by open addressing. Entry 0 belongs to no class: it has the
@@ -91,6 +92,8 @@ typedef struct nms__frame {
   float *x1, *y1, *x2, *y2, *scaled;
   int32_t *class_id;     /* class id; NULL: boxes suppress across classes */
   uint32_t *class_entry; /* number of the class's entry; NULL: no class has options or a cap */
+  int grouped;           /* not 0: a class has a group of its own, and class_id has the number of
+                          * the entry of each box's group instead */
   int32_t *index;        /* position in the caller's columns */
   uint64_t *packed;      /* score key and frame position (order.h) */
   float side;            /* longest side of all boxes */

@@ -178,11 +178,12 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, nms__drops *drops)
   f->over_cap_count = 0;
   f->pairs = 0;
   f->pair_budget = UINT64_MAX;
+  f->grouped = 0;
   if (o->class_option_count > 0 || o->max_per_class > 0) {
     int error = nms__class_entries_read (ctx, &ctx->settings, f->classes.entry);
     if (!error)
       error = nms__classes_fill (ctx, &f->classes, &ctx->settings, &boxes->class_id, boxes->count,
-          &f->bounds);
+          &f->bounds, &f->grouped);
     if (error)
       return error;
   } else {
@@ -193,6 +194,9 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, nms__drops *drops)
     f->class_id = NULL;
   start_outcomes (f, boxes->count);
   take_boxes (f, o, boxes, drops);
+  f->grouped &= f->class_id != NULL;
+  for (size_t pos = 0; f->grouped && pos < f->count; pos++)
+    f->class_id[pos] = (int32_t) f->classes.entry[f->class_entry[pos]].partition;
   f->bounds.least = nms__certain_from (f->bounds.least, f->side);
   if (o->max_candidates && o->max_candidates < f->count)
     drops->not_candidate = nms__candidates_select (f, o->max_candidates);

@@ -70,9 +70,11 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
     score_strict     a score must exceed score_threshold
     class_agnostic   boxes suppress boxes of other classes, too
     class_options    {class id: {"iou_threshold": ..., "score_threshold": ...,
-                     "max_detections": ...}}: values for single classes; a missing
-                     option has the value of the call. With class_agnostic the class
-                     of the box with the lower rank decides
+                     "max_detections": ..., "group": ...}}: values for single classes; a
+                     missing option has the value of the call. Boxes suppress boxes of
+                     all classes with the same group, a whole number; by default it is
+                     the class id. Between classes the class of the box with the lower
+                     rank decides
     engine           "auto", "sequential", "sorted", "spatial" or "xla": changes the
                      time, never the result
     xla_plugin       path of the PJRT plugin for engine xla; None: the environment

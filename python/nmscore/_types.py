@@ -44,10 +44,14 @@ class ClassOptions(TypedDict, total=False):
     iou_threshold    0..1
     score_threshold  any number but NaN
     max_detections   most kept boxes of this class, 0 for no limit
+    group            a whole number: boxes suppress boxes of all classes with the same group;
+                     by default a class's group is its id. Programs (jax, export) do not
+                     have this option
     """
     iou_threshold: float
     score_threshold: float
     max_detections: int
+    group: int
 
 
 class Result(NamedTuple):

@@ -35,6 +35,22 @@ range_error (const char *name, PyObject *value, const char *range)
   return -1;
 }
 
+static int
+read_group (const char *name, PyObject *value, int32_t *group)
+{
+  PyObject *number = PyNumber_Index (value);
+  int overflow = 0;
+  const long long wide = number ? PyLong_AsLongLongAndOverflow (number, &overflow) : -1;
+
+  Py_XDECREF (number);
+  if (!number)
+    return py_options_type_error (name, "a whole number", value);
+  if (overflow || wide < INT32_MIN || wide > INT32_MAX)
+    return range_error (name, value, "in the range of int32");
+  *group = (int32_t) wide;
+  return 0;
+}
+
 /* Reads the option `option`; `name` is its full name, for errors. Returns 0, 1 if the option is
  * unknown, or -1 with an exception. */
 static int
@@ -57,6 +73,10 @@ read_known (const char *name, const char *option, PyObject *value, nms_class_opt
   if (!strcmp (option, "max_detections")) {
     entry->set |= NMS_CLASS_MAX_DETECTIONS;
     return py_options_read_count (value, name, &entry->max_detections);
+  }
+  if (!strcmp (option, "group")) {
+    entry->set |= NMS_CLASS_GROUP;
+    return read_group (name, value, &entry->group);
   }
   return 1;
 }

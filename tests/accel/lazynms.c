@@ -89,7 +89,8 @@ rule_of (const Call *c, size_t i)
   const nms_options *o = c->options;
   nms_class_options rule = { .iou_threshold = o->iou_threshold,
     .score_threshold = o->score_threshold,
-    .max_detections = o->max_per_class };
+    .max_detections = o->max_per_class,
+    .group = class_of (c, i) };
 
   for (size_t k = 0; k < o->class_option_count; k++) {
     const nms_class_options *own = &o->class_options[k];
@@ -101,8 +102,16 @@ rule_of (const Call *c, size_t i)
       rule.score_threshold = own->score_threshold;
     if (own->set & NMS_CLASS_MAX_DETECTIONS)
       rule.max_detections = own->max_detections;
+    if (own->set & NMS_CLASS_GROUP)
+      rule.group = own->group;
   }
   return rule;
+}
+
+static int32_t
+group_of (const Call *c, size_t i)
+{
+  return rule_of (c, i).group;
 }
 
 static int32_t
@@ -172,7 +181,7 @@ record (nms_lazy *lz, const Call *c, int all, unsigned flags)
   b.limit = limit_input (lz, c);
   b.least = word_input (lz, c, least_of);
   if (all || (in->class_id.data && !o->class_agnostic))
-    b.class_id = word_input (lz, c, o->class_agnostic ? same_class : class_of);
+    b.class_id = word_input (lz, c, o->class_agnostic ? same_class : group_of);
   if (all || has_caps) {
     b.cap_class = word_input (lz, c, class_of);
     b.class_cap = word_input (lz, c, cap_of);

@@ -243,6 +243,9 @@ test_class_options (void)
       "boxes:f32 10x4; scores:f32 10; "
       "classes:s32 10; -> picks:s32 10; count:s32; ",
       "divide");
+  list[3].set = NMS_CLASS_GROUP;
+  refused (good, &o, NMS_ERROR_UNSUPPORTED, "class 3 has a group, and no program has this option");
+  list[3].set = 0;
   list[9].class_id = 8;
   refused (good, &o, NMS_ERROR_DUPLICATE_CLASS, "class 8 is listed twice");
   list[2].score_threshold = NAN;

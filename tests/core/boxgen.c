@@ -280,10 +280,11 @@ make_options (BoxCall *call, BoxRandom *random, uint32_t classes)
       continue;
     *c = (nms_class_options) { .size = sizeof *c,
       .class_id = id,
-      .set = boxrandom_below (random, 8),
+      .set = boxrandom_below (random, 16),
       .iou_threshold = iou_near (call, random),
       .score_threshold = score_near (call, random),
-      .max_detections = boxrandom_below (random, MIN (n, 12) + 2) };
+      .max_detections = boxrandom_below (random, MIN (n, 12) + 2),
+      .group = random_class (random, classes ? classes : 1) };
     o->class_option_count++;
   }
   if (o->class_option_count)
@@ -316,6 +317,18 @@ boxcall_distinct_scores (BoxCall *call, BoxRandom *random)
     call->score[i] = call->score[j];
     call->score[j] = (float) i;
   }
+}
+
+int
+boxcall_has_groups (const BoxCall *call)
+{
+  bool groups = false;
+
+  for (size_t k = 0; k < call->options.class_option_count; k++) {
+    const nms_class_options *c = &call->class_options[k];
+    groups |= (c->set & NMS_CLASS_GROUP) && c->group != c->class_id;
+  }
+  return groups && call->class_id && !call->options.class_agnostic;
 }
 
 void

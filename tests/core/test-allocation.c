@@ -382,7 +382,7 @@ test_bad_calls (void)
 static size_t
 formula (size_t boxes, size_t class_options)
 {
-  return 240 * boxes + 64 * class_options + 65536;
+  return 240 * boxes + 128 * class_options + 65536;
 }
 
 static void

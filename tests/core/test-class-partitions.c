@@ -63,10 +63,11 @@ draw_options (Call *c, GRand *random, int32_t factor)
   for (int k = 0; k < 2; k++)
     c->class_options[k] = (nms_class_options) { .size = sizeof *c->class_options,
       .class_id = k * factor,
-      .set = (uint32_t) g_rand_int_range (random, 0, 8),
+      .set = (uint32_t) g_rand_int_range (random, 0, 16),
       .iou_threshold = 0.4f,
       .score_threshold = 0.1f,
-      .max_detections = (uint64_t) g_rand_int_range (random, 0, 300) };
+      .max_detections = (uint64_t) g_rand_int_range (random, 0, 300),
+      .group = g_rand_int_range (random, 0, 4) * factor };
   o->class_options = c->class_options;
   o->class_option_count = 2;
 }

@@ -104,10 +104,11 @@ draw_options (Call *c)
   for (size_t i = 0; i < OPTIONS; i++)
     c->class_options[i] = (nms_class_options) { .size = sizeof c->class_options[i],
       .class_id = c->class_id[0] + (int32_t) i,
-      .set = (uint32_t) g_rand_int_range (c->random, 0, 8),
+      .set = (uint32_t) g_rand_int_range (c->random, 0, 16),
       .iou_threshold = (float) g_rand_double (c->random),
       .score_threshold = (float) g_rand_double (c->random),
-      .max_detections = (uint64_t) g_rand_int_range (c->random, 0, 9) };
+      .max_detections = (uint64_t) g_rand_int_range (c->random, 0, 9),
+      .group = c->class_id[g_rand_int_range (c->random, 0, (int) c->count)] };
   o->class_options = c->class_options;
   o->class_option_count = OPTIONS;
 }

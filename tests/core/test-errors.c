@@ -191,7 +191,7 @@ test_unsupported (void)
   must_fail (&call, NMS_ERROR_UNSUPPORTED, "outputs has unknown bits");
   call_init (&call);
   call.options.class_option_count = 2;
-  call.classes[1].set = 8;
+  call.classes[1].set = 16;
   must_fail (&call, NMS_ERROR_UNSUPPORTED, "class_options[1]: set has unknown bits");
 }
 
@@ -275,7 +275,7 @@ test_class_options (void)
   call.classes[1].set = NMS_CLASS_SCORE_THRESHOLD;
   call.classes[1].score_threshold = NAN;
   must_fail (&call, NMS_ERROR_RANGE, "score_threshold of class -2147483648 is NaN");
-  call.classes[1].set = NMS_CLASS_MAX_DETECTIONS;
+  call.classes[1].set = NMS_CLASS_MAX_DETECTIONS | NMS_CLASS_GROUP;
   must_work (&call);
 }
 

@@ -171,6 +171,17 @@ is_kept (const Outputs *outputs, int32_t box)
   return 0;
 }
 
+/* Returns the group of a class, by default the class itself. */
+static int32_t
+group_of (const BoxCall *call, int32_t class_id)
+{
+  for (size_t k = 0; k < call->options.class_option_count; k++)
+    if (call->class_options[k].class_id == class_id
+        && (call->class_options[k].set & NMS_CLASS_GROUP))
+      return call->class_options[k].group;
+  return class_id;
+}
+
 /* No box is kept twice, scores are in order, outcomes agree with the lists, and a
  * suppressor is kept, ranks no lower and overlaps by more than the threshold. */
 static char *
@@ -194,8 +205,9 @@ consistent (const BoxCall *call, const Outputs *o)
       return g_strdup_printf ("box %zu is suppressed by one that is not kept", i);
     if (call->score && call->score[by] < call->score[i])
       return g_strdup_printf ("box %zu is suppressed by one of a lower score", i);
-    if (!call->options.class_agnostic && call->class_id && call->class_id[by] != call->class_id[i])
-      return g_strdup_printf ("box %zu is suppressed by one of another class", i);
+    if (!call->options.class_agnostic && call->class_id
+        && group_of (call, call->class_id[by]) != group_of (call, call->class_id[i]))
+      return g_strdup_printf ("box %zu is suppressed by one of another group", i);
   }
   return NULL;
 }

@@ -176,10 +176,11 @@ draw_options (GRand *r, Call *call)
     if (one_in (r, 2))
       call->class_options[n++] = (nms_class_options) { .size = sizeof *call->class_options,
         .class_id = id,
-        .set = (uint32_t) g_rand_int_range (r, 0, 8),
+        .set = (uint32_t) g_rand_int_range (r, 0, 16),
         .iou_threshold = draw_threshold (r),
         .score_threshold = 0.1f,
-        .max_detections = (uint64_t) g_rand_int_range (r, 0, 5) };
+        .max_detections = (uint64_t) g_rand_int_range (r, 0, 5),
+        .group = g_rand_int_range (r, 0, 3) };
   o->class_options = call->class_options;
   o->class_option_count = n;
 }

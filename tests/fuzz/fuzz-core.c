@@ -76,13 +76,16 @@ take_class_options (FuzzBytes *bytes, nms_options *options)
   nms_class_options *list = allocate (count, sizeof *list);
   int32_t id = fuzz_take_byte (bytes) & 1 ? INT32_MIN : -1;
 
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
+    const uint8_t set = fuzz_take_byte (bytes);
     list[i] = (nms_class_options) { .size = sizeof *list,
       .class_id = id + (int32_t) i,
-      .set = fuzz_take_byte (bytes) & 7,
+      .set = set & 15,
+      .group = id + (set >> 4 & 3),
       .iou_threshold = take_threshold (bytes),
       .score_threshold = take_score_threshold (bytes),
       .max_detections = fuzz_take_byte (bytes) % 5 };
+  }
   options->class_options = count ? list : NULL;
   options->class_option_count = count;
   return list;

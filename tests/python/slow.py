@@ -38,7 +38,8 @@ def slow_run(boxes, scores, ids, *, iou_threshold=0.5, score_threshold=-np.inf, 
         if parents is not None and (parents[i] == j or parents[j] == i):
             return False
         limit = np.float32(option(j, "iou_threshold", iou_threshold))
-        return (class_agnostic or ids[i] == ids[j]) and 0 < overlap and (
+        groups = [int(option(k, "group", ids[k])) for k in (i, j)]
+        return (class_agnostic or groups[0] == groups[1]) and 0 < overlap and (
             overlap > limit or inclusive and overlap == limit)
 
     count = len(scores)

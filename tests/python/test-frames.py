@@ -62,6 +62,8 @@ class Run(unittest.TestCase):
                         {"class_options": {0: {"iou_threshold": 0.2}}},
                         {"class_options": {np.int64(1): {"score_threshold": 0.4},
                                            -2: {"max_detections": 2}, 99: {}}},
+                        {"class_options": {0: {"group": np.int64(7)}, 1: {"group": 7}}},
+                        {"class_options": {1: {"group": -2, "max_detections": 2}}},
                         {"score_threshold": float(self.scores[0]), "score_strict": True}):
             got = self.check(**options)
             self.assertFalse(np.array_equal(got.kept, plain.kept), options)
@@ -214,7 +216,11 @@ class Refusals(unittest.TestCase):
                 ({7: {"score_threshold": float("nan")}}, ValueError,
                  r"class_options\[7\]: score_threshold is nan, must be a number"),
                 ({7: {"max_detections": -1}}, ValueError,
-                 r"class_options\[7\]: max_detections must be 0 or more, below 2\*\*64")):
+                 r"class_options\[7\]: max_detections must be 0 or more, below 2\*\*64"),
+                ({7: {"group": 0.5}}, TypeError,
+                 r"class_options\[7\]: group must be a whole number, not float"),
+                ({7: {"group": 2**31}}, ValueError,
+                 r"class_options\[7\]: group is 2147483648, must be in the range of int32")):
             self.refused(error, text, class_options=wrong)
         self.refused(TypeError, "an item of class_options must be a pair, not list",
                      class_options=Pairs([[7, {}]]))

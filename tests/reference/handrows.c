@@ -23,6 +23,7 @@
 #define BY_IOU NMS_CLASS_IOU_THRESHOLD
 #define BY_SCORE NMS_CLASS_SCORE_THRESHOLD
 #define BY_MAX NMS_CLASS_MAX_DETECTIONS
+#define BY_GROUP NMS_CLASS_GROUP
 
 #define THIRD 0x1.555556p-2f       /* the binary32 next to 1/3 */
 #define BELOW_THIRD 0x1.555554p-2f /* its lower neighbour */
@@ -294,6 +295,31 @@ const HandRow handrows[] = {
       .count = 4,
       .boxes = { { WHOLE, 0.9f, INT32_MAX }, { WHOLE, 0.8f, -1 }, { FAR, 0.7f, -1 },
           { WHOLE, 0.4f, INT32_MIN } } },
+
+  /* groups */
+  { "classes of a group suppress each other, others do not", "K S0 K S2 | 0 2", .iou = 0.5f,
+      .least = ALL, .class_count = 2,
+      .classes = { { .class_id = 1, .set = BY_GROUP, .group = 7 },
+          { .class_id = 2, .set = BY_GROUP, .group = 7 } },
+      .count = 4,
+      .boxes = { { WHOLE, 0.9f, 1 }, { WHOLE, 0.8f, 2 }, { WHOLE, 0.7f, 3 }, { WHOLE, 0.6f, 3 } } },
+  { "a group is the class of its number, and a class in another group is not in it",
+      "K S0 K K | 0 2 3", .iou = 0.5f, .least = ALL, .class_count = 2,
+      .classes = { { .class_id = 1, .set = BY_GROUP, .group = 3 },
+          { .class_id = 2, .set = BY_GROUP, .group = 1 } },
+      .count = 4,
+      .boxes = { { WHOLE, 0.9f, 1 }, { WHOLE, 0.8f, 3 }, { WHOLE, 0.7f, 2 }, { FAR, 0.6f, 1 } } },
+  { "caps and thresholds in a group are those of each class", "K S0 K O | 0 2", .iou = 0.5f,
+      .least = ALL, .max_per_class = 1, .class_count = 2,
+      .classes = { { .class_id = 1, .set = BY_GROUP, .group = 2 },
+          { .class_id = 4, .set = BY_GROUP | BY_IOU, .group = 2, .iou_threshold = 1 } },
+      .count = 4,
+      .boxes = { { WHOLE, 0.9f, 1 }, { WHOLE, 0.8f, 2 }, { WHOLE, 0.7f, 4 }, { FAR, 0.6f, 4 } } },
+  { "a box over the cap of its class suppresses no box of its group", "K O K | 0 2", .iou = 0.5f,
+      .least = ALL, .class_count = 2,
+      .classes = { { .class_id = 1, .set = BY_GROUP | BY_MAX, .group = 9, .max_detections = 1 },
+          { .class_id = 2, .set = BY_GROUP, .group = 9 } },
+      .count = 3, .boxes = { { FAR, 0.9f, 1 }, { WHOLE, 0.8f, 1 }, { WHOLE, 0.7f, 2 } } },
 
   /* exclude */
   { "an excluded box is filtered and suppresses nothing", "F K | 1", .iou = 0.5f, .least = ALL,

@@ -71,7 +71,7 @@ ref_box (float x1, float y1, float x2, float y2, float score)
 RefRule
 ref_rule_of (const nms_options *options, int32_t class_id)
 {
-  RefRule rule = { 0.5f, -INFINITY, 0 };
+  RefRule rule = { 0.5f, -INFINITY, 0, class_id };
 
   if (!options)
     return rule;
@@ -88,6 +88,8 @@ ref_rule_of (const nms_options *options, int32_t class_id)
       rule.score_threshold = c->score_threshold;
     if (c->set & NMS_CLASS_MAX_DETECTIONS)
       rule.max = c->max_detections;
+    if (c->set & NMS_CLASS_GROUP)
+      rule.group = c->group;
   }
   return rule;
 }
@@ -160,6 +162,7 @@ read_box (const nms_boxes *boxes, size_t i, const nms_options *options)
     box.filtered = box.filtered || score < options->min_score;
 
   RefRule rule = ref_rule_of (options, box.class_id);
+  box.group = rule.group;
   bool passes = options && options->score_strict ? score > rule.score_threshold
                                                  : score >= rule.score_threshold;
   box.filtered = box.filtered || !passes;
@@ -184,7 +187,7 @@ ref_comparable (const RefCall *call, size_t i, size_t j)
 
   if (a->parent == (int32_t) j || b->parent == (int32_t) i)
     return false;
-  return (call->options && call->options->class_agnostic) || a->class_id == b->class_id;
+  return (call->options && call->options->class_agnostic) || a->group == b->group;
 }
 
 bool

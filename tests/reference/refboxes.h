@@ -14,6 +14,7 @@ typedef struct {
   float score;
   float angle; /* radians; 0: upright */
   int32_t class_id;
+  int32_t group;  /* boxes of one group are compared */
   int32_t parent; /* -1: none */
   int32_t source;
   bool invalid;
@@ -26,6 +27,7 @@ typedef struct {
   float iou_threshold;
   float score_threshold;
   uint64_t max;
+  int32_t group;
 } RefRule;
 
 /* One call: the boxes and the options, which may be NULL. */
@@ -44,7 +46,7 @@ RefRule ref_rule_of (const nms_options *options, int32_t class_id);
 /* Reads all boxes and decides which take part. The caller frees `list`. */
 RefCall ref_call_read (const nms_boxes *boxes, const nms_options *options);
 
-/* Returns whether boxes i and j are compared: their classes and parents must allow it. */
+/* Returns whether boxes i and j are compared: their groups and parents must allow it. */
 bool ref_comparable (const RefCall *call, size_t i, size_t j);
 
 /* Returns whether a method gives boxes new scores. */

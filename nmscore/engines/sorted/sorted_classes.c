@@ -41,6 +41,25 @@ list_partition (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *key
   return kept_count;
 }
 
+/* Decides a partition whose boxes are of several classes, as list_partition does. */
+static size_t
+list_group (nms__frame *f, const nms__sorted_scratch *s, const uint64_t *keys, size_t count)
+{
+  const nms__ranked ranked = { keys, count };
+  size_t kept_count = 0, n = 0;
+
+  nms__rotated_restart (s->unit);
+  for (size_t k = 0; k < count && !nms__over_budget (f); k++) {
+    nms__class *class = nms__frame_class (f, nms__packed_position (keys[k]));
+    if (class->kept >= class->cap || !nms__sorted_take (f, s, &ranked, k, &n, class->limit))
+      continue;
+    class->kept++;
+    class->last = keys[k];
+    s->kept[kept_count++] = (uint32_t) k;
+  }
+  return kept_count;
+}
+
 /* Decides boxes of one class and limit, given by their keys in order of rank, until `cap` are
  * kept. Returns the number of kept boxes and writes the numbers of their keys to s->kept, in
  * ascending order. */
@@ -60,6 +79,8 @@ decide_partitions (nms__frame *f, const nms__sorted_scratch *s, const nms__parti
 {
   size_t kept_count = 0, begin = 0;
 
+  for (size_t i = 0; f->grouped && i < f->classes.count; i++)
+    f->classes.entry[i].kept = f->classes.entry[i].last = 0;
   for (size_t k = 0; k < p->count && !nms__over_budget (f); begin = p->end[k++]) {
     const size_t count = p->end[k] - begin;
     if (count == 0)
@@ -68,14 +89,16 @@ decide_partitions (nms__frame *f, const nms__sorted_scratch *s, const nms__parti
     if (count > 1)
       keys = nms__sort (f->kernels, s->keys + begin, s->keys2 + begin, count);
     nms__class *class = nms__frame_class (f, nms__packed_position (keys[0]));
-    const size_t n = decide_partition (f, s, keys, count, class ? class->limit : f->limit,
-        class ? class->cap : UINT64_MAX);
+    const size_t n = f->grouped
+        ? list_group (f, s, keys, count)
+        : decide_partition (f, s, keys, count, class ? class->limit : f->limit,
+            class ? class->cap : UINT64_MAX);
     for (size_t i = 0; i < n; i++) {
       const size_t pos = nms__packed_position (keys[s->kept[i]]);
       s->kept_bits[pos / NMS__BLOCK] |= (uint64_t) 1 << pos % NMS__BLOCK;
     }
-    if (class) {
-      class->kept = n;
+    if (class && !f->grouped) {
+      class->kept = (uint32_t) n;
       class->last = keys[s->kept[n - 1]];
     }
     kept_count += n;

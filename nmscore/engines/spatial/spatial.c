@@ -332,7 +332,7 @@ visit (const walk *w, const member *m)
       nms__over_cap_index (f, g->index[m->at]);
       return 0;
     }
-    class->kept += (uint64_t) undecided;
+    class->kept += (uint32_t) undecided;
   }
   if (!undecided)
     return 0;

@@ -132,11 +132,12 @@ set_aspect_classes (nms__grid *g)
   }
 }
 
-/* Returns whether no box suppresses this one: within its class the limit is above 1. */
+/* Returns whether this box and no other suppress each other: within its class the limit is above
+ * 1. */
 static inline int
 stands_apart (const nms__frame *f, size_t i)
 {
-  return f->class_entry && f->class_id && nms__candidate_limit (f, i) > 1.0;
+  return f->class_entry && f->class_id && !f->grouped && nms__candidate_limit (f, i) > 1.0;
 }
 
 /* Writes the level of each box and counts the boxes of each level. */
