@@ -20,11 +20,12 @@ typedef enum
 typedef struct
 {
   guint by_state[BOX_STATE_COUNT];
-  guint unscored;     /* have no confidence */
-  guint decided;      /* have a state other than BOX_STATE_NONE */
-  guint dropped;      /* have a state that box_state_is_drop names */
-  guint lower_ranked; /* rank below all others because of BOX_CUT */
-  guint rewritten;    /* have BOX_MOVED or BOX_RESCORED */
+  guint unscored;       /* have no confidence */
+  guint decided;        /* have a state other than BOX_STATE_NONE */
+  guint dropped;        /* have a state that box_state_is_drop names */
+  guint lower_ranked;   /* rank below all others because of BOX_CUT */
+  guint by_other_class; /* are suppressed by a box of another class */
+  guint rewritten;      /* have BOX_MOVED or BOX_RESCORED */
 } BoxCounts;
 
 /* Counts the states of an array of Box and the boxes without a confidence. */

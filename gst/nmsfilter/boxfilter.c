@@ -76,6 +76,7 @@ add_frame (FilterStats *stats, const BoxCounts *counts, guint64 time)
   stats->boxes_out += counts->by_state[BOX_STATE_NONE] + counts->by_state[BOX_STATE_KEPT];
   stats->unscored += counts->unscored;
   stats->lower_ranked += counts->lower_ranked;
+  stats->by_other_class += counts->by_other_class;
   stats->time += time;
 }
 

@@ -7,9 +7,9 @@
  * Each box that takes part has one key. drop_boxes writes the keys, rank_boxes sorts them, and
  * feed_boxes writes the columns of the core in their order. Most frames are not ranked here,
  * because each of their boxes has a confidence: the core ranks by it. When some boxes have none,
- * rank lower than their confidence says, or are of sources with different priorities, they go to
- * the core in their final order and without scores, because the core then ranks them by their
- * position.
+ * rank lower than their confidence says, or are of sources or classes with different ranks, they
+ * go to the core in their final order and without scores, because the core then ranks them by
+ * their position.
  */
 #include "boxsuppress.h"
 
@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "boxparents.h"
+#include "classlist.h"
 
 #define COORDINATE_LIMIT 1e18f /* of the core: a box with a greater one is invalid */
 
@@ -254,7 +255,8 @@ drop_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
   frame.unscored = frame.count > 0 && !(every & BOX_HAS_CONFIDENCE);
   for (guint k = 0; (any & frame.cut) && k < frame.count; k++)
     frame.lower_ranked += (g_array_index (boxes, Box, self->keys[k].index).flags & frame.cut) != 0;
-  frame.ranked = frame.unscored || frame.lower_ranked > 0 || rules->has_priorities;
+  frame.ranked = frame.unscored || frame.lower_ranked > 0 || rules->has_priorities
+      || rules->class_ranks;
   if (frame.ranked)
     drop_before_ranking (self, boxes, rules, &frame);
   return frame;
@@ -354,14 +356,20 @@ compare_keys (gconstpointer a, gconstpointer b, gpointer user_data)
   return order ? order : COMPARE (left->index, right->index);
 }
 
-/* Returns the group of a box: cut boxes after all others, then by the priority of the
- * source, from -32768 to 32767, then boxes without a confidence after those with one. */
+/* Returns the group of a box: cut boxes after all others, then by the priority of the source, then
+ * by the rank of the class, then boxes without a confidence after those with one. */
 static guint32
 group_of (const Box *box, const BoxSuppressRules *rules, guint cut)
 {
   const gint priority = rules->has_priorities ? source_of (rules, box)->priority : 0;
+  const ClassGroup *class = rules->class_ranks ? class_list_find (rules->class_ranks, box->label)
+                                               : NULL;
 
-  return (guint32) ((box->flags & cut) != 0) << 17 | (guint32) (32767 - priority) << 1
+  G_STATIC_ASSERT (2 * SOURCE_OPTIONS_MOST_PRIORITY < 1 << 11);
+  G_STATIC_ASSERT (CLASS_GROUPS_MOST_RANKS < 1 << 19);
+  return (guint32) ((box->flags & cut) != 0) << 31
+      | (guint32) (SOURCE_OPTIONS_MOST_PRIORITY - priority) << 20
+      | (guint32) (class ? class->rank : 0) << 1
       | (box->flags & BOX_HAS_CONFIDENCE ? 0 : GROUP_NO_SCORE);
 }
 
@@ -457,6 +465,27 @@ take_outcomes (BoxSuppress *self, GArray *boxes, guint count, const nms_result *
   }
 }
 
+/* Counts the boxes that a box of another class suppresses. A part that is dropped with its parent
+ * has the suppressor of its parent, whose class decides. */
+static guint
+count_other_class (BoxSuppress *self, const GArray *boxes)
+{
+  const Box *all = (const Box *) boxes->data;
+  guint count = 0;
+
+  for (guint i = 0; i < boxes->len; i++) {
+    const Box *box = &all[i];
+
+    if (box->state != BOX_STATE_SUPPRESSED || box->suppressed_by < 0)
+      continue;
+    while (box->parent >= 0 && all[box->parent].state == BOX_STATE_SUPPRESSED
+        && all[box->parent].suppressed_by == box->suppressed_by)
+      box = &all[box->parent];
+    count += class_of_box (self, box) != class_of_box (self, &all[box->suppressed_by]);
+  }
+  return count;
+}
+
 /* Returns the outputs of the core that change kept boxes. */
 static guint
 changed_outputs (nms_method method)
@@ -512,6 +541,7 @@ rules_clear (gpointer data)
 
   g_clear_pointer (&rules->options, g_array_unref);
   g_clear_pointer (&rules->unscored, g_array_unref);
+  g_clear_pointer (&rules->class_ranks, g_array_unref);
   g_clear_pointer (&rules->selection, g_array_unref);
   g_clear_pointer (&rules->sources, g_array_unref);
   g_clear_pointer (&rules->weights, g_array_unref);
@@ -594,7 +624,7 @@ box_suppress_run (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rule
 
   reserve (self, boxes->len);
   frame = drop_boxes (self, boxes, rules, select);
-  set_options (self, rules, &frame, want_suppressors, &options);
+  set_options (self, rules, &frame, want_suppressors || rules->crosses_classes, &options);
   if (frame.ranked && (res = rank_boxes (self, boxes, rules, &options, &frame)) < 0)
     return res;
   feed_boxes (self, boxes, &frame, &columns);
@@ -616,6 +646,8 @@ box_suppress_run (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rule
     return res;
   *counts = box_counts_of (boxes);
   counts->lower_ranked = frame.lower_ranked;
+  if (rules->crosses_classes && counts->by_state[BOX_STATE_SUPPRESSED] > 0)
+    counts->by_other_class = count_other_class (self, boxes);
   counts->rewritten = changed_outputs (method) ? take_changes (self, boxes, &result) : 0;
   return 0;
 }

@@ -27,14 +27,17 @@ typedef enum
 /* The rules, an atomic rc box that does not change: g_atomic_rc_box_acquire takes a reference. */
 typedef struct
 {
-  nms_options core;      /* options of nms_run but for `outputs`, which box_suppress_run sets */
-  gboolean added_engine; /* run on the engine that was added to the context, if there is one */
-  GArray *options;       /* nms_class_options of single classes; NULL: none */
-  GArray *unscored;      /* the same without the score thresholds */
-  GArray *selection;     /* labels (class_selection_parse); NULL: all classes */
-  GArray *sources;       /* SourceOption; NULL: none of their options applies. Different priorities
+  nms_options core;         /* options of nms_run but for `outputs`, which box_suppress_run sets */
+  gboolean added_engine;    /* run on the engine that was added to the context, if there is one */
+  GArray *options;          /* nms_class_options of single classes; NULL: none */
+  GArray *unscored;         /* the same without the score thresholds */
+  GArray *class_ranks;      /* ClassGroup, one of which has a rank; or NULL. Needs such a method as
+                           * priorities do */
+  gboolean crosses_classes; /* boxes may suppress boxes of other classes */
+  GArray *selection;        /* labels (class_selection_parse); NULL: all classes */
+  GArray *sources; /* SourceOption; NULL: none of their options applies. Different priorities
                           * need a method that box_suppress_needs_scores does not name */
-  GArray *weights;       /* gfloat for each source, with method weighted; or NULL */
+  GArray *weights; /* gfloat for each source, with method weighted; or NULL */
   gboolean has_priorities, has_score_thresholds; /* of `sources` */
   UnscoredOrder unscored_order;                  /* how boxes without a confidence are ranked */
   guint min_neighbors; /* that a box without a confidence needs; 0: any number */

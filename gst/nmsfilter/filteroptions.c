@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* filteroptions: parses the two properties when they are set. */
+/* filteroptions: parses the three properties when they are set. */
 #include "filteroptions.h"
 
 #include <math.h>
@@ -94,6 +94,112 @@ class_options_score_threshold (const GArray *options, gint32 class_id, gfloat ot
   if (found && (found->set & NMS_CLASS_SCORE_THRESHOLD))
     return found->score_threshold;
   return otherwise;
+}
+
+/* -------------------------------------------------------------- class-groups */
+
+/* Appends the classes of one rank, such as "cup,glass". Returns FALSE if one has no name. */
+static gboolean
+take_rank (GArray *groups, guint first, guint rank, const gchar *text)
+{
+  gchar **labels = g_strsplit (text, ",", -1);
+  gboolean named = labels[0] != NULL;
+
+  for (guint i = 0; labels[i]; i++) {
+    ClassGroup class = { .label = g_quark_from_string (g_strstrip (labels[i])), .rank = rank };
+
+    named &= *labels[i] != '\0';
+    g_array_append_val (groups, class);
+    g_array_index (groups, ClassGroup, groups->len - 1).group = CLASS_ID_OF_LABEL (
+        g_array_index (groups, ClassGroup, first).label);
+  }
+  g_strfreev (labels);
+  return named;
+}
+
+/* Appends the classes of a group, such as "bus>truck>car". Returns why they cannot be used, or
+ * NULL. */
+static gchar *
+take_group (GArray *groups, const gchar *text)
+{
+  gchar **ranks = g_strsplit (text, ">", -1);
+  const guint first = groups->len;
+  gchar *error = NULL;
+
+  for (guint rank = 0; ranks[rank] && error == NULL; rank++)
+    if (rank == CLASS_GROUPS_MOST_RANKS)
+      error = g_strdup_printf ("the group \"%s\" has more than %d ranks", text, (gint) rank);
+    else if (!take_rank (groups, first, rank, ranks[rank]))
+      error = g_strdup_printf ("a class of the group \"%s\" has no name", text);
+  if (error == NULL && groups->len == first + 1)
+    error = g_strdup_printf ("the group \"%s\" has only one class", text);
+  g_strfreev (ranks);
+  return error;
+}
+
+static gint
+compare_labels (gconstpointer a, gconstpointer b)
+{
+  const GQuark left = ((const ClassGroup *) a)->label, right = ((const ClassGroup *) b)->label;
+
+  return (left > right) - (left < right);
+}
+
+GArray *
+class_groups_parse (const gchar *text, gchar **error)
+{
+  gchar **words = g_strsplit (text ? text : "", ";", -1);
+  GArray *groups = g_array_new (FALSE, FALSE, sizeof (ClassGroup));
+
+  *error = NULL;
+  for (guint i = 0; words[i] && *error == NULL; i++)
+    if (*g_strstrip (words[i]) != '\0')
+      *error = take_group (groups, words[i]);
+  g_strfreev (words);
+  g_array_sort (groups, compare_labels);
+  for (guint i = 1; i < groups->len && *error == NULL; i++)
+    if (compare_labels (&g_array_index (groups, ClassGroup, i - 1),
+            &g_array_index (groups, ClassGroup, i))
+        == 0)
+      *error = g_strdup_printf ("class \"%s\" is listed twice",
+          g_quark_to_string (g_array_index (groups, ClassGroup, i).label));
+  if (*error || groups->len == 0)
+    g_clear_pointer (&groups, g_array_unref);
+  return groups;
+}
+
+gboolean
+class_groups_have_ranks (const GArray *groups)
+{
+  for (guint i = 0; groups && i < groups->len; i++)
+    if (g_array_index (groups, ClassGroup, i).rank > 0)
+      return TRUE;
+  return FALSE;
+}
+
+GArray *
+class_options_with_groups (const GArray *options, const GArray *groups)
+{
+  GArray *all = g_array_new (FALSE, FALSE, sizeof (nms_class_options));
+
+  if (options)
+    g_array_append_vals (all, options->data, options->len);
+  for (guint i = 0; groups && i < groups->len; i++) {
+    const ClassGroup *class = &g_array_index (groups, ClassGroup, i);
+    nms_class_options own = { .size = sizeof own, .class_id = CLASS_ID_OF_LABEL (class->label) };
+    nms_class_options *found = options && options->len > 0
+        ? bsearch (&own, all->data, options->len, sizeof own, compare_class_ids)
+        : NULL;
+
+    if (found == NULL) {
+      g_array_append_val (all, own);
+      found = &g_array_index (all, nms_class_options, all->len - 1);
+    }
+    found->set |= NMS_CLASS_GROUP;
+    found->group = class->group;
+  }
+  g_array_sort (all, compare_class_ids);
+  return all;
 }
 
 /* ------------------------------------------------------------ method-options */

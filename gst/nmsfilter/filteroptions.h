@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * filteroptions: the properties `class-options`, in the form that is used on every frame, and
- * `method-options`, which holds what only some methods have.
+ * filteroptions: the properties `class-options` and `class-groups`, in the form that is used on
+ * every frame, and `method-options`, which holds what only some methods have.
  */
 #pragma once
 
@@ -21,6 +21,29 @@ GArray *class_options_parse (const GstStructure *structure, gchar **error);
 /* Returns the score threshold of a class, or `otherwise` if the class has none of its
  * own. `options` may be NULL. */
 gfloat class_options_score_threshold (const GArray *options, gint32 class_id, gfloat otherwise);
+
+/* A class of a group. */
+typedef struct
+{
+  GQuark label;
+  gint32 group; /* the class id of the first class of the group */
+  guint rank;   /* 0 for the classes that rank first in the group, then 1, 2, ... */
+} ClassGroup;
+
+#define CLASS_GROUPS_MOST_RANKS 1000
+
+/* Parses class-groups, such as "bus>truck>car;cup,glass": groups are separated by ";", ranks in a
+ * group by ">", and classes of one rank by ",". Blanks around labels are ignored. Returns an array
+ * of ClassGroup in ascending order of the labels, or NULL for NULL or text without a group.
+ * Otherwise returns NULL and sets *error to the reason, to be freed, if the text cannot be used. */
+GArray *class_groups_parse (const gchar *text, gchar **error);
+
+/* Returns whether a group has ranks. FALSE if `groups` is NULL. */
+gboolean class_groups_have_ranks (const GArray *groups);
+
+/* Returns an array of nms_class_options in ascending order of class_id: those of class-options with
+ * the groups of their classes, and the groups of other classes. Either argument may be NULL. */
+GArray *class_options_with_groups (const GArray *options, const GArray *groups);
 
 typedef struct
 {

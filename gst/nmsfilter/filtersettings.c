@@ -45,6 +45,7 @@ DEFINE_ENUM_TYPE_OF (gst_nms_metric_get_type, "GstNmsMetric", metrics)
 #define DEFAULT_MISSING_SCORE UNSCORED_ORDER_NEIGHBORS
 #define DEFAULT_MIN_NEIGHBORS 0
 #define DEFAULT_CLASSES NULL
+#define DEFAULT_CLASS_GROUPS NULL
 #define DEFAULT_METHOD NMS_METHOD_HARD
 #define DEFAULT_METRIC NMS_METRIC_IOU
 #define DEFAULT_SOURCES NULL
@@ -61,7 +62,7 @@ install_thresholds (GObjectClass *object_class)
   g_object_class_install_property (object_class, FILTER_PROP_IOU_THRESHOLD,
       g_param_spec_float ("iou-threshold", "IoU threshold",
           "Overlap (intersection over union, or as metric says) with a better box of the same "
-          "class above which a box is dropped; 1 drops nothing",
+          "class, or of its group in class-groups, above which a box is dropped; 1 drops nothing",
           0, 1, DEFAULT_IOU_THRESHOLD, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_SCORE_THRESHOLD,
       /* a double, because GStreamer does not read -inf as a float */
@@ -145,6 +146,15 @@ install_choices (GObjectClass *object_class)
           "both quoted for a shell. Text that is no GstStructure, such as person=0.3, cannot be "
           "set. Presets do not hold it",
           GST_TYPE_STRUCTURE, SETTABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_CLASS_GROUPS,
+      g_param_spec_string ("class-groups", "Class groups",
+          "Groups of classes that suppress each other, such as car and truck on one object. "
+          "Groups are separated by \";\", their classes by \",\" (the confidence decides) or "
+          "\">\" (a box of a class before it ranks first whatever the confidences are; methods "
+          "hard, merge and greedy-merge), as in 'bus>truck>car;cup,glass', quoted for a shell. "
+          "Thresholds and limits remain those of each class. NULL or empty = no groups. Presets "
+          "do not hold it",
+          DEFAULT_CLASS_GROUPS, SETTABLE));
 }
 
 static void
@@ -226,6 +236,7 @@ static const gsize fields[] = {
   [FILTER_PROP_MISSING_SCORE] = G_STRUCT_OFFSET (FilterSettings, missing_score),
   [FILTER_PROP_MIN_NEIGHBORS] = G_STRUCT_OFFSET (FilterSettings, min_neighbors),
   [FILTER_PROP_CLASS_OPTIONS] = G_STRUCT_OFFSET (FilterSettings, class_options),
+  [FILTER_PROP_CLASS_GROUPS] = G_STRUCT_OFFSET (FilterSettings, class_groups),
   [FILTER_PROP_METHOD_OPTIONS] = G_STRUCT_OFFSET (FilterSettings, method_options),
   [FILTER_PROP_CLASSES] = G_STRUCT_OFFSET (FilterSettings, classes),
   [FILTER_PROP_METHOD] = G_STRUCT_OFFSET (FilterSettings, method),
@@ -241,13 +252,16 @@ filter_settings_clear (FilterSettings *settings)
 {
   g_free (settings->xla_plugin);
   g_free (settings->classes);
+  g_free (settings->class_groups);
   g_free (settings->sources);
   g_clear_pointer (&settings->class_options, gst_structure_free);
   g_clear_pointer (&settings->method_options, gst_structure_free);
   g_clear_pointer (&settings->selection, g_array_unref);
   g_clear_pointer (&settings->options, g_array_unref);
+  g_clear_pointer (&settings->groups, g_array_unref);
   g_clear_pointer (&settings->source_options, g_array_unref);
   g_free (settings->class_options_error);
+  g_free (settings->class_groups_error);
   g_free (settings->method_options_error);
   g_free (settings->sources_error);
   g_clear_pointer (&settings->made, box_suppress_rules_unref);
@@ -280,6 +294,11 @@ parse (FilterSettings *settings, guint id)
         settings->options = class_options_parse (settings->class_options,
             &settings->class_options_error);
       break;
+    case FILTER_PROP_CLASS_GROUPS:
+      g_clear_pointer (&settings->groups, g_array_unref);
+      g_free (settings->class_groups_error);
+      settings->groups = class_groups_parse (settings->class_groups, &settings->class_groups_error);
+      break;
     case FILTER_PROP_METHOD_OPTIONS:
       g_free (settings->method_options_error);
       method_options_parse (settings->method_options, &settings->method_values,
@@ -311,6 +330,7 @@ filter_settings_init (FilterSettings *settings)
     .xla_plugin = g_strdup (DEFAULT_XLA_PLUGIN),
     .xla_strict = DEFAULT_XLA_STRICT,
     .classes = g_strdup (DEFAULT_CLASSES),
+    .class_groups = g_strdup (DEFAULT_CLASS_GROUPS),
   };
   for (guint id = 1; id < G_N_ELEMENTS (fields); id++)
     parse (settings, id);
@@ -346,6 +366,8 @@ filter_settings_error (const FilterSettings *settings)
 
   if (settings->class_options_error)
     return g_strdup_printf ("Cannot use class-options: %s.", settings->class_options_error);
+  if (settings->class_groups_error)
+    return g_strdup_printf ("Cannot use class-groups: %s.", settings->class_groups_error);
   if (settings->method_options_error)
     return g_strdup_printf ("Cannot use method-options: %s.", settings->method_options_error);
   if (settings->sources_error)
@@ -353,19 +375,30 @@ filter_settings_error (const FilterSettings *settings)
   if (conflict)
     return g_strdup_printf ("Cannot use method=%s with metric=%s: %s.",
         nms_method_name (settings->method), nms_metric_name (settings->metric), conflict);
-  if (box_suppress_needs_scores (settings->method)
-      && source_options_have_priorities (settings->source_options))
-    return g_strdup_printf ("Cannot use method=%s with priorities in sources: the method ranks "
-                            "boxes by their scores only.",
-        nms_method_name (settings->method));
+  if (box_suppress_needs_scores (settings->method)) {
+    const gchar *ranks = source_options_have_priorities (settings->source_options)
+        ? "priorities in sources"
+        : class_groups_have_ranks (settings->groups) ? "\">\" in class-groups"
+                                                     : NULL;
+
+    if (ranks)
+      return g_strdup_printf ("Cannot use method=%s with %s: the method ranks boxes by their "
+                              "scores only.",
+          nms_method_name (settings->method), ranks);
+  }
   return NULL;
 }
 
-/* Adds the class options to the rules. */
+/* Adds the class options and the groups to the rules. */
 static void
-make_options (BoxSuppressRules *rules, GArray *options)
+make_options (BoxSuppressRules *rules, const GArray *given, GArray *groups)
 {
-  rules->options = g_array_ref (options);
+  GArray *options = class_options_with_groups (given, groups);
+
+  rules->options = options;
+  if (class_groups_have_ranks (groups))
+    rules->class_ranks = g_array_ref (groups);
+  rules->crosses_classes |= groups != NULL;
   rules->unscored = g_array_copy (options);
   for (guint k = 0; k < options->len; k++)
     g_array_index (rules->unscored, nms_class_options, k).set &= ~(
@@ -412,8 +445,9 @@ make_rules (const FilterSettings *settings)
   core->fused_score = settings->method_values.fused_score;
   rules->added_engine = settings->engine == FILTER_ENGINE_XLA;
   core->engine = rules->added_engine ? NMS_ENGINE_AUTO : settings->engine;
-  if (settings->options)
-    make_options (rules, settings->options);
+  rules->crosses_classes = settings->class_agnostic != FALSE;
+  if (settings->options || settings->groups)
+    make_options (rules, settings->options, settings->groups);
   rules->selection = class_list_ref (settings->selection);
   if (settings->source_options)
     make_sources (rules, settings->source_options);

@@ -25,6 +25,7 @@ typedef enum
   FILTER_PROP_MIN_NEIGHBORS,
   FILTER_PROP_CLASSES,
   FILTER_PROP_CLASS_OPTIONS,
+  FILTER_PROP_CLASS_GROUPS,
   FILTER_PROP_METHOD,
   FILTER_PROP_METRIC,
   FILTER_PROP_METHOD_OPTIONS,
@@ -61,15 +62,16 @@ typedef struct
   nms_metric metric;
 
   /* as they were set */
-  gchar *classes, *sources;
+  gchar *classes, *class_groups, *sources;
   GstStructure *class_options, *method_options;
   /* the same, parsed; NULL, or the defaults, if not set or if it cannot be used */
   GArray *selection;      /* class_selection_parse */
   GArray *options;        /* class_options_parse */
+  GArray *groups;         /* class_groups_parse */
   GArray *source_options; /* source_options_parse */
   MethodOptions method_values;
   /* the reasons why they cannot be used, or NULL */
-  gchar *class_options_error, *method_options_error, *sources_error;
+  gchar *class_options_error, *class_groups_error, *method_options_error, *sources_error;
 
   BoxSuppressRules *made; /* filter_settings_get_rules of these values; NULL: not made yet */
 } FilterSettings;

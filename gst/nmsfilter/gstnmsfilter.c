@@ -9,8 +9,9 @@
  * Object detectors report the same object several times. nmsfilter keeps the best box
  * of each group of overlapping boxes and drops the others: it takes the boxes of a
  * buffer in order of confidence, highest first, and drops each box that overlaps a kept
- * box of the same class by more than #GstNmsFilter:iou-threshold. Place it after the
- * detector and before the elements that draw, track, count or publish the boxes.
+ * box of the same class (or group, see #GstNmsFilter:class-groups) by more than
+ * #GstNmsFilter:iou-threshold. Place it after the detector and before the elements that
+ * draw, track, count or publish the boxes.
  *
  * Boxes are #GstVideoRegionOfInterestMeta. The label is the type of the region. The
  * confidence and the exact coordinates come from its structure `detection`, if it has
@@ -44,6 +45,12 @@
  * gst-launch-1.0 -m filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
  *   ! nmsfilter score-threshold=0.4 max-detections=20 interval=1000000000 \
  *     class-options='o,person=[o,iou-threshold=0.3],car=[o,max=5]' ! fakesink
+ * ]|
+ * Keep one box of an object that was found as several kinds of vehicles, a bus before a truck
+ * before a car:
+ * |[
+ * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl \
+ *   ! nmsfilter class-groups="bus>truck>car" ! fakesink
  * ]|
  * Drop small boxes and those outside of the middle of the picture before the suppression:
  * |[
@@ -148,7 +155,7 @@ describe_stats (const FilterStats *stats, GstStructure *structure)
         NULL);
   gst_structure_set (structure, "not-selected", G_TYPE_UINT64, stats->by_state[BOX_STATE_NONE],
       "unscored", G_TYPE_UINT64, stats->unscored, "lower-ranked", G_TYPE_UINT64,
-      stats->lower_ranked, NULL);
+      stats->lower_ranked, "suppressed-by-other-class", G_TYPE_UINT64, stats->by_other_class, NULL);
 }
 
 /* --------------------------------------------------------------- one buffer */
@@ -368,7 +375,8 @@ gst_nms_filter_change_state (GstElement *element, GstStateChange transition)
   "were dropped or tagged (suppressed, below-score, not-candidate, over-cap, too-few-neighbors, " \
   "no-score, invalid), boxes of other classes and those that boxselect has tagged as dropped " \
   "(not-selected), boxes without a confidence (unscored), boxes that rank below all others " \
-  "because boxmerge has marked them as cut (lower-ranked), and the nanoseconds spent (time). For " \
+  "because boxmerge has marked them as cut (lower-ranked), those of suppressed that a box of " \
+  "another class suppressed (suppressed-by-other-class), and the nanoseconds spent (time). For " \
   "each stream of batches a structure stream-INDEX with the same fields and stream-id. Notifies " \
   "at EOS"
 

@@ -73,7 +73,8 @@ class Results(Case):
                         ["select", "min-width=30", "roi=0,0,900,500", "drop-classes=car"],
                         ["select", "keep-classes=person",
                          "class-limits=o,person=[o,max-height=90]"],
-                        ["class-options=o,person=[o,max=2]", "missing-score=area"]):
+                        ["class-options=o,person=[o,max=2]", "missing-score=area"],
+                        ["class-groups=person>car"]):
             element = ["nmsfilter", *options]
             if options[:1] == ["select"]:
                 options = options[1:]

@@ -49,6 +49,7 @@ static const Choices filter_choices[] = {
           "o,fused-score=absent-model-aware-avg" } },
   { "sources", { "main=2:priority=1,left", "main,left=0.5:score-threshold=0.3", "" } },
   { "engine", { "sequential", "sorted", "spatial", "auto" } },
+  { "class-groups", { "person>car;face,x", "car,person,face", "" } },
 };
 
 static const Choices select_choices[] = {

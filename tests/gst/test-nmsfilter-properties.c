@@ -56,6 +56,7 @@ static const struct
   { "min-neighbors", "guint", "0", TRUE },
   { "classes", "gchararray", NULL, FALSE },
   { "class-options", "GstStructure", NULL, FALSE },
+  { "class-groups", "gchararray", NULL, FALSE },
   { "action", "GstNmsAction", "remove", FALSE },
   { "interval", "guint64", "0", TRUE },
 };
@@ -235,6 +236,8 @@ test_changes_while_playing (void)
     { "action", "remove", "1 2" },
     { "class-options", "o,a=[o,iou-threshold=1]", "1 2 3" },
     { "class-options", "o", "1 2" },
+    { "class-groups", "a,b", "1" },
+    { "class-groups", "", "1 2" },
   };
   GstHarness *h = harness_new ("nmsfilter");
 

@@ -110,7 +110,7 @@ test_fields (void)
 {
   static const gchar *const counts[] = { "frames", "boxes-in", "boxes-out", "suppressed",
     "below-score", "not-candidate", "over-cap", "too-few-neighbors", "no-score", "invalid",
-    "not-selected", "unscored", "lower-ranked", "time" };
+    "not-selected", "unscored", "lower-ranked", "suppressed-by-other-class", "time" };
   GstHarness *h = harness_new ("nmsfilter interval=1000000000");
   GstBus *bus = harness_bus (h);
   GstMessage *message;
