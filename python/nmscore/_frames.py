@@ -74,7 +74,9 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
                      missing option has the value of the call. Boxes suppress boxes of
                      all classes with the same group, a whole number; by default it is
                      the class id. Between classes the class of the box with the lower
-                     rank decides
+                     rank decides. For a class that wins in its group whatever the
+                     scores are, add to its scores more than they differ, as in
+                     scores + (class_ids == 5) for scores from 0 to 1
     engine           "auto", "sequential", "sorted", "spatial" or "xla": changes the
                      time, never the result
     xla_plugin       path of the PJRT plugin for engine xla; None: the environment

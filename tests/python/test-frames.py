@@ -71,6 +71,20 @@ class Run(unittest.TestCase):
                    exclude=self.scores > 0.9,
                    class_options={0: {"iou_threshold": 0.9, "max_detections": 1}})
 
+    def test_groups(self):
+        # a car, a truck, a bus and a person in one place, and a car elsewhere
+        boxes = np.float32([[0, 0, 9, 9]] * 4 + [[20, 0, 29, 9]])
+        scores, ids = np.float32([0.9, 0.8, 0.3, 0.5, 0.4]), np.array([2, 7, 5, 0, 2])
+        options = {"class_options": {k: {"group": 2} for k in (2, 5, 7)}, "suppressed_by": True}
+        got = nmscore.run(boxes, scores, ids, **options)
+        self.assertEqual(got.kept.tolist(), [0, 3, 4])
+        self.assertEqual(got.suppressed_by.tolist(), [-1, 0, 0, -1, -1])
+        got = nmscore.run(boxes, scores + (ids == 5), ids, **options)
+        self.assertEqual(got.kept.tolist(), [2, 3, 4])
+        batch = nmscore.run_batch(np.tile(boxes, (2, 1)), [0, 5, 10], np.tile(scores, 2),
+                                  np.tile(ids, 2), **options)
+        self.assertEqual([kept.tolist() for kept in batch.images()], [[0, 3, 4]] * 2)
+
     def test_inclusive(self):
         self.boxes = np.float32([[0, 0, 4, 2], [0, 0, 2, 2], [0, 0, 1, 2]])
         self.scores, self.ids = np.float32([3, 2, 1]), np.zeros(3, int)
