@@ -29,6 +29,7 @@
 #include "framesize.h"
 #include "mergeplace.h"
 #include "meta/boxmeta.h"
+#include "meta/boxremove.h"
 #include "meta/framelength.h"
 #include "properties.h"
 
@@ -153,6 +154,18 @@ answer_query (const Tile *tile, GstQuery *query)
   return GST_PAD_PROBE_HANDLED;
 }
 
+/* Removes the boxes that were found upstream from a frame for a detector, because boxmerge would
+ * take them for the detector's. They stay on the main stream. */
+static GstBuffer *
+without_boxes (GstBuffer *frame)
+{
+  if (box_meta_any (frame)) {
+    frame = gst_buffer_make_writable (frame);
+    box_remove_all (frame);
+  }
+  return frame;
+}
+
 static GstPadProbeReturn
 on_crop_input (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
@@ -161,6 +174,10 @@ on_crop_input (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 
   if (info->type & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM)
     return answer_query (tile, GST_PAD_PROBE_INFO_QUERY (info));
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+    info->data = without_boxes (GST_PAD_PROBE_INFO_BUFFER (info));
+    return GST_PAD_PROBE_OK;
+  }
   if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_CAPS) {
     gst_event_parse_caps (GST_PAD_PROBE_INFO_EVENT (info), &caps);
     set_crop (tile, caps);
@@ -174,7 +191,9 @@ watch_crop (GstElement *bin, const MergeTiles *tiles, guint index)
   Tile tile = { gst_bin_get_by_name (GST_BIN (bin), "tilecrop"), *tiles, index };
   GstPad *pad = gst_element_get_static_pad (tile.crop, "sink");
 
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
+  gst_pad_add_probe (pad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
+          | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
       on_crop_input, g_memdup2 (&tile, sizeof tile), g_free);
   gst_object_unref (pad);
   gst_object_unref (tile.crop);

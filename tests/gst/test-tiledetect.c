@@ -299,6 +299,32 @@ test_cut_boxes (void)
   expect_kept ("rows=1 columns=1", "0,0,640,480");
 }
 
+/* Boxes that were found upstream stay on the frame, once. */
+static void
+test_upstream_boxes (void)
+{
+  static const gchar *const grids[] = { "columns=1 rows=1", "columns=2 rows=1" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (grids); i++) {
+    gchar *launch = g_strdup_printf ("tiledetect %s detector=identity", grids[i]);
+    GstElement *element = detect_new (launch);
+    GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, FRAME_WIDTH * FRAME_HEIGHT, NULL);
+
+    gst_harness_set_live (h, FALSE);
+    GST_BUFFER_PTS (buffer) = 0;
+    add_scored (buffer, 0, "a", 10, 10, 30, 30, 0.3);
+    gst_harness_set_src_caps_str (h, FRAME_CAPS);
+    gst_harness_push (h, buffer);
+    buffer = gst_harness_pull (h);
+    g_assert_cmpstr (boxes_on (buffer), ==, "10,10,30,30");
+    gst_buffer_unref (buffer);
+    gst_harness_teardown (h);
+    gst_object_unref (element);
+    g_free (launch);
+  }
+}
+
 static void
 test_defaults (void)
 {
@@ -312,7 +338,7 @@ static const TestCase cases[] = { { "/tiledetect/tiles", test_tiles },
   { "/tiledetect/tile-sizes", test_tile_sizes }, { "/tiledetect/fixed-size", test_fixed_size },
   { "/tiledetect/slow-detector", test_slow_detector }, { "/tiledetect/names", test_names },
   { "/tiledetect/caps-changes", test_caps_changes }, { "/tiledetect/cut-boxes", test_cut_boxes },
-  { "/tiledetect/errors", test_errors }, { "/tiledetect/restart", test_restart },
-  { "/tiledetect/defaults", test_defaults }, { NULL } };
+  { "/tiledetect/upstream-boxes", test_upstream_boxes }, { "/tiledetect/errors", test_errors },
+  { "/tiledetect/restart", test_restart }, { "/tiledetect/defaults", test_defaults }, { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "boxreplay videocrop");
