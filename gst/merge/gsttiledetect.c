@@ -11,8 +11,12 @@
  * and a detector (#GstTileDetect:detector), and a boxmerge, whose statistics are posted at the end
  * of the stream. Each tile has a detector and a thread of its own. The tiles are those of
  * boxmerge's property tiles, for the size of the frames that come. The frames leave unchanged but
- * for the boxes. The branch of the whole frame holds up to 60 frames while detectors work. Boxes at
- * an edge of a tile rank below whole boxes in nmsfilter (#GstTileDetect:edge-margin).
+ * for the boxes. The main branch holds up to 60 frames while detectors work. Boxes at an edge of a
+ * tile rank below whole boxes in nmsfilter (#GstTileDetect:edge-margin).
+ *
+ * Objects that are larger than a tile are found in further tiles of other sizes
+ * (#GstTileDetect:scales) and in the whole frame (#GstTileDetect:whole-frame). Their parts in
+ * smaller tiles are removed by `nmsfilter metric=ios`.
  *
  * ## Example launch line
  * |[
@@ -40,10 +44,13 @@ GST_DEBUG_CATEGORY_STATIC (gst_tile_detect_debug);
 #define DEFAULT_COLUMNS 2
 #define DEFAULT_ROWS 2
 #define DEFAULT_OVERLAP 0
+#define DEFAULT_SCALES NULL
+#define DEFAULT_WHOLE_FRAME FALSE
 #define DEFAULT_EDGE_MARGIN "5"
 #define DEFAULT_LATENCY 0
 
 #define MAIN_QUEUE_FRAMES 60
+#define MOST_TILES 100 /* in a row or a column */
 
 enum
 {
@@ -51,6 +58,8 @@ enum
   PROP_COLUMNS,
   PROP_ROWS,
   PROP_OVERLAP,
+  PROP_SCALES,
+  PROP_WHOLE_FRAME,
   PROP_EDGE_MARGIN,
   PROP_LATENCY,
 };
@@ -59,6 +68,8 @@ typedef struct
 {
   gchar *detector;
   guint columns, rows, overlap;
+  gchar *scales;
+  gboolean whole_frame;
   gchar *edge_margin;
   guint64 latency;
 } TileSettings;
@@ -86,6 +97,8 @@ static const gsize fields[] = {
   [PROP_COLUMNS] = G_STRUCT_OFFSET (TileSettings, columns),
   [PROP_ROWS] = G_STRUCT_OFFSET (TileSettings, rows),
   [PROP_OVERLAP] = G_STRUCT_OFFSET (TileSettings, overlap),
+  [PROP_SCALES] = G_STRUCT_OFFSET (TileSettings, scales),
+  [PROP_WHOLE_FRAME] = G_STRUCT_OFFSET (TileSettings, whole_frame),
   [PROP_EDGE_MARGIN] = G_STRUCT_OFFSET (TileSettings, edge_margin),
   [PROP_LATENCY] = G_STRUCT_OFFSET (TileSettings, latency),
 };
@@ -95,9 +108,52 @@ static const gsize fields[] = {
 typedef struct
 {
   GstElement *crop; /* owned by its bin, whose pad has the probe with this data */
-  MergeTiles tiles;
-  guint index;
+  MergeTiles grid;
+  guint index; /* in its grid */
 } Tile;
+
+/* Appends the grids of a list, "3x2+64,1x1". Returns FALSE if it is malformed. */
+static gboolean
+append_grids (GArray *grids, const gchar *list)
+{
+  gchar **texts = g_strsplit (list, ",", -1);
+  gboolean usable = TRUE;
+
+  for (guint i = 0; texts[i] && usable; i++) {
+    MergeTiles grid;
+
+    usable = merge_tiles_parse (g_strstrip (texts[i]), &grid) && grid.columns > 0
+        && grid.columns <= MOST_TILES && grid.rows <= MOST_TILES;
+    if (usable)
+      g_array_append_val (grids, grid);
+  }
+  g_strfreev (texts);
+  return usable;
+}
+
+/* Returns the grids of tiles (MergeTiles) in the order of the tiles' numbers, or NULL if a text is
+ * malformed. */
+static GArray *
+grids_new (const TileSettings *set)
+{
+  const MergeTiles first = { set->columns, set->rows, set->overlap }, whole = { 1, 1, 0 };
+  GArray *grids = g_array_new (FALSE, FALSE, sizeof (MergeTiles));
+  gboolean has_whole = FALSE;
+
+  g_array_append_val (grids, first);
+  if (set->scales && *set->scales && !append_grids (grids, set->scales)) {
+    g_array_free (grids, TRUE);
+    return NULL;
+  }
+  for (guint i = 0; i < grids->len; i++) {
+    const MergeTiles *grid = &g_array_index (grids, MergeTiles, i);
+
+    has_whole = has_whole || (grid->columns == 1 && grid->rows == 1);
+  }
+  if (set->whole_frame && !has_whole)
+    g_array_append_val (grids, whole);
+  return grids;
+}
 
 /* Sets the crop of a tile for frames of a new size. boxmerge reports an impossible tile. */
 static void
@@ -107,7 +163,7 @@ set_crop (const Tile *tile, const GstCaps *caps)
   gint width, height;
 
   frame_size_from_caps (caps, &width, &height);
-  if (width > 0 && merge_tiles_rect (&tile->tiles, tile->index, width, height, &rect))
+  if (width > 0 && merge_tiles_rect (&tile->grid, tile->index, width, height, &rect))
     g_object_set (tile->crop, "left", rect.x, "right", width - rect.x - rect.w, "top", rect.y,
         "bottom", height - rect.y - rect.h, NULL);
 }
@@ -122,7 +178,7 @@ frame_caps (const Tile *tile)
   GstCaps *caps = gst_pad_peer_query_caps (pad, template);
 
   caps = gst_caps_make_writable (caps);
-  merge_tiles_widen_caps (&tile->tiles, caps);
+  merge_tiles_widen_caps (&tile->grid, caps);
   gst_caps_unref (template);
   gst_object_unref (pad);
   return caps;
@@ -186,9 +242,9 @@ on_crop_input (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 }
 
 static void
-watch_crop (GstElement *bin, const MergeTiles *tiles, guint index)
+watch_crop (GstElement *bin, const MergeTiles *grid, guint index)
 {
-  Tile tile = { gst_bin_get_by_name (GST_BIN (bin), "tilecrop"), *tiles, index };
+  Tile tile = { gst_bin_get_by_name (GST_BIN (bin), "tilecrop"), *grid, index };
   GstPad *pad = gst_element_get_static_pad (tile.crop, "sink");
 
   gst_pad_add_probe (pad,
@@ -199,12 +255,14 @@ watch_crop (GstElement *bin, const MergeTiles *tiles, guint index)
   gst_object_unref (tile.crop);
 }
 
-/* Returns the bin of a tile, with pads sink and src, or NULL with an error. */
+/* Returns the bin of a tile, with pads sink and src, or NULL with an error. Scales the tile to a
+ * size that the detector takes, unless it is one of the first grid, which sets the frame size. */
 static GstElement *
-tile_bin_new (const TileSettings *set, guint index, GError **error)
+tile_bin_new (const TileSettings *set, const MergeTiles *grid, guint index, gboolean first,
+    GError **error)
 {
-  const MergeTiles tiles = { set->columns, set->rows, set->overlap };
-  gchar *line = g_strdup_printf ("queue ! videocrop name=tilecrop ! %s ! identity", set->detector);
+  gchar *line = g_strdup_printf ("queue ! videocrop name=tilecrop %s ! %s ! identity",
+      first ? "" : "! videoscale add-borders=false method=bilinear2", set->detector);
   GstElement *bin = gst_parse_bin_from_description_full (line, TRUE, NULL,
       GST_PARSE_FLAG_FATAL_ERRORS, error);
 
@@ -218,7 +276,7 @@ tile_bin_new (const TileSettings *set, guint index, GError **error)
     gst_object_unref (gst_object_ref_sink (bin));
     return NULL;
   }
-  watch_crop (bin, &tiles, index);
+  watch_crop (bin, grid, index);
   return bin;
 }
 
@@ -270,29 +328,46 @@ add_main (GstTileDetect *self, GstElement *tee)
   return merge;
 }
 
+/* Adds tile `index` of a grid as the tile with this number of all. */
 static gboolean
-add_tile (GstTileDetect *self, GstElement *tee, GstElement *merge, guint index, GError **error)
+add_tile (GstTileDetect *self, GstElement *tee, GstElement *merge, const MergeTiles *grid,
+    guint index, guint number, GError **error)
 {
   const TileSettings *set = &self->settings;
-  GstElement *bin = tile_bin_new (set, index, error);
-  gchar *name, *grid;
+  GstElement *bin = tile_bin_new (set, grid, index, number == index, error);
+  gchar *name, *text;
   GstPad *pad;
 
   if (bin == NULL)
     return FALSE;
-  name = g_strdup_printf ("tile_%u", index);
+  name = g_strdup_printf ("tile_%u", number);
   gst_object_set_name (GST_OBJECT (bin), name);
   g_free (name);
   gst_bin_add (GST_BIN (self), bin);
   gst_element_link (tee, bin);
-  name = g_strdup_printf ("sink_%u", index);
-  grid = g_strdup_printf ("%ux%u+%u", set->columns, set->rows, set->overlap);
+  name = g_strdup_printf ("sink_%u", number);
+  text = g_strdup_printf ("%ux%u+%u", grid->columns, grid->rows, grid->overlap);
   pad = gst_element_request_pad_simple (merge, name);
-  g_object_set (pad, "tiles", grid, "tile-index", index, "edge-margin", set->edge_margin, NULL);
+  g_object_set (pad, "tiles", text, "tile-index", index, "edge-margin", set->edge_margin, NULL);
   gst_element_link_pads_full (bin, "src", merge, name, GST_PAD_LINK_CHECK_TEMPLATE_CAPS);
   gst_object_unref (pad);
-  g_free (grid);
+  g_free (text);
   g_free (name);
+  return TRUE;
+}
+
+static gboolean
+add_tiles (GstTileDetect *self, GstElement *tee, GstElement *merge, GArray *grids, GError **error)
+{
+  guint number = 0;
+
+  for (guint i = 0; i < grids->len; i++) {
+    const MergeTiles *grid = &g_array_index (grids, MergeTiles, i);
+
+    for (guint index = 0; index < grid->columns * grid->rows; index++)
+      if (!add_tile (self, tee, merge, grid, index, number++, error))
+        return FALSE;
+  }
   return TRUE;
 }
 
@@ -319,6 +394,8 @@ build (GstTileDetect *self)
   const TileSettings *set = &self->settings;
   GstElement *tee, *merge;
   FrameLength margin;
+  gboolean built = TRUE;
+  GArray *grids;
   GError *error = NULL;
 
   if (set->detector == NULL || *set->detector == '\0') {
@@ -333,20 +410,29 @@ build (GstTileDetect *self)
         ("Cannot use edge-margin: \"%s\" is not %s.", set->edge_margin, FRAME_LENGTH_FORM), (NULL));
     return FALSE;
   }
+  grids = grids_new (set);
+  if (grids == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("Cannot use scales: \"%s\" is not a list of COLUMNSxROWS or COLUMNSxROWS+OVERLAP with "
+         "up to %d columns and rows, as in 4x3+64,1x1.",
+            set->scales, MOST_TILES),
+        (NULL));
+    return FALSE;
+  }
   GST_OBJECT_LOCK (self);
   self->built = TRUE;
   GST_OBJECT_UNLOCK (self);
   tee = gst_element_factory_make ("tee", "tiles");
   merge = add_main (self, tee);
-  for (guint i = 0; i < set->columns * set->rows; i++)
-    if (!add_tile (self, tee, merge, i, &error)) {
-      GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-          ("Cannot use the property detector: %s", error->message), (NULL));
-      g_error_free (error);
-      tear_down (self);
-      return FALSE;
-    }
-  return TRUE;
+  if (!add_tiles (self, tee, merge, grids, &error)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("Cannot use the property detector: %s", error->message), (NULL));
+    g_clear_error (&error);
+    tear_down (self);
+    built = FALSE;
+  }
+  g_array_free (grids, TRUE);
+  return built;
 }
 
 static GstStateChangeReturn
@@ -399,6 +485,7 @@ static void
 gst_tile_detect_finalize (GObject *object)
 {
   g_free (GST_TILE_DETECT (object)->settings.detector);
+  g_free (GST_TILE_DETECT (object)->settings.scales);
   g_free (GST_TILE_DETECT (object)->settings.edge_margin);
   G_OBJECT_CLASS (gst_tile_detect_parent_class)->finalize (object);
 }
@@ -421,6 +508,8 @@ gst_tile_detect_init (GstTileDetect *self)
     .columns = DEFAULT_COLUMNS,
     .rows = DEFAULT_ROWS,
     .overlap = DEFAULT_OVERLAP,
+    .scales = g_strdup (DEFAULT_SCALES),
+    .whole_frame = DEFAULT_WHOLE_FRAME,
     .edge_margin = g_strdup (DEFAULT_EDGE_MARGIN),
     .latency = DEFAULT_LATENCY,
   };
@@ -440,16 +529,29 @@ install_properties (GObjectClass *object_class)
           "tile_0, tile_1 and so on. Settable in the state NULL",
           DEFAULT_DETECTOR, FIXED));
   g_object_class_install_property (object_class, PROP_COLUMNS,
-      g_param_spec_uint ("columns", "Columns", "Tiles in a row. Settable in the state NULL", 1, 100,
-          DEFAULT_COLUMNS, FIXED));
+      g_param_spec_uint ("columns", "Columns", "Tiles in a row. Settable in the state NULL", 1,
+          MOST_TILES, DEFAULT_COLUMNS, FIXED));
   g_object_class_install_property (object_class, PROP_ROWS,
-      g_param_spec_uint ("rows", "Rows", "Tiles in a column. Settable in the state NULL", 1, 100,
-          DEFAULT_ROWS, FIXED));
+      g_param_spec_uint ("rows", "Rows", "Tiles in a column. Settable in the state NULL", 1,
+          MOST_TILES, DEFAULT_ROWS, FIXED));
   g_object_class_install_property (object_class, PROP_OVERLAP,
       g_param_spec_uint ("overlap", "Overlap",
           "Pixels by which neighboring tiles overlap; objects up to this size are whole in at "
           "least one tile. Settable in the state NULL",
           0, 100000, DEFAULT_OVERLAP, FIXED));
+  g_object_class_install_property (object_class, PROP_SCALES,
+      g_param_spec_string ("scales", "Scales",
+          "Further grids of tiles in which the detector runs too, for objects of other sizes: "
+          "COLUMNSxROWS or COLUMNSxROWS+OVERLAP, separated by commas, such as 4x3+64,2x1. Their "
+          "tiles are numbered after those of columns and rows, and are scaled if the detector does "
+          "not take their size. NULL or empty = none. Settable in the state NULL",
+          DEFAULT_SCALES, FIXED));
+  g_object_class_install_property (object_class, PROP_WHOLE_FRAME,
+      g_param_spec_boolean ("whole-frame", "Whole frame",
+          "Run the detector on the whole frame too, for objects that are larger than a tile: the "
+          "last tile, as with 1x1 in scales. nmsfilter metric=ios removes their parts that tiles "
+          "show. Settable in the state NULL",
+          DEFAULT_WHOLE_FRAME, FIXED));
   g_object_class_install_property (object_class, PROP_EDGE_MARGIN,
       g_param_spec_string ("edge-margin", "Edge margin",
           "Largest distance of a box from an edge of its tile that lies inside the frame at which "

@@ -95,6 +95,30 @@ test_tiles (void)
   gst_harness_teardown (h);
 }
 
+/* Tiles of several sizes, and the whole frame once. */
+static void
+test_scales (void)
+{
+  static const struct
+  {
+    const gchar *properties, *expected;
+  } runs[] = {
+    { "columns=2 rows=1 whole-frame=true", "0,0,320,480 320,0,320,480 0,0,640,480" },
+    { "columns=2 rows=1 scales=1x2+40", "0,0,320,480 320,0,320,480 0,0,640,260 0,220,640,260" },
+    { "columns=1 rows=2 scales=\"2x1, 1x1\" whole-frame=true",
+        "0,0,640,240 0,240,640,240 0,0,320,480 320,0,320,480 0,0,640,480" },
+    { "columns=1 rows=1 scales=\"\" whole-frame=true", "0,0,640,480" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (runs); i++) {
+    GstHarness *h = tiles_new (runs[i].properties);
+
+    expect_tiles (h, 0, 640, 480, runs[i].expected);
+    expect_tiles (h, 1, 640, 480, runs[i].expected);
+    gst_harness_teardown (h);
+  }
+}
+
 static gboolean
 accepts (GstHarness *h, const gchar *size)
 {
@@ -155,17 +179,29 @@ test_tile_sizes (void)
   }
 }
 
-/* Such a detector gets its tiles. */
+/* Such a detector gets its tiles, and the tiles of other grids scaled to their size. Boxes are
+ * scaled back. */
 static void
 test_fixed_size (void)
 {
-  GstElement *pipeline = playing_new (
-      "videotestsrc num-buffers=3 ! video/x-raw,width=1200,height=640 ! tiledetect columns=2 "
-      "rows=1 overlap=80 detector=\"capsfilter caps=video/x-raw,width=640,height=640\" "
-      "! fakesink");
+  gchar *path = write_whole ();
+  gchar *launch = g_strdup_printf ("tiledetect columns=2 rows=1 overlap=80 whole-frame=true "
+                                   "scales=1x2 detector=\"capsfilter "
+                                   "caps=video/x-raw,width=640,height=640 ! boxreplay "
+                                   "location=%s\"",
+      path);
+  GstElement *element = detect_new (launch);
+  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
 
-  playing_to_end (pipeline);
-  gst_object_unref (pipeline);
+  gst_harness_set_live (h, FALSE);
+  expect_tiles (h, 0, 1200, 640,
+      "0,0,640,640 560,0,640,640 0,0,1200,320 0,320,1200,320 "
+      "0,0,1200,640");
+  g_assert_false (accepts (h, "width=1202,height=640"));
+  gst_harness_teardown (h);
+  gst_object_unref (element);
+  g_free (launch);
+  g_free (path);
 }
 
 typedef struct
@@ -244,6 +280,9 @@ test_errors (void)
   expect_error ("tiledetect detector=nosuchdetector", "nosuchdetector");
   expect_error ("tiledetect detector=fakesink", "fakesink");
   expect_error ("tiledetect detector=videotestsrc", "videotestsrc");
+  expect_error ("tiledetect detector=identity scales=2x", "scales: \"2x\" is not a list");
+  expect_error ("tiledetect detector=identity scales=2x2,,1x1", "scales: \"2x2,,1x1\" is not");
+  expect_error ("tiledetect detector=identity scales=101x1", "up to 100 columns and rows");
   expect_error ("tiledetect detector=identity edge-margin=5px", "edge-margin: \"5px\" is not");
 }
 
@@ -274,7 +313,7 @@ test_restart (void)
 /* Sends a frame on which a whole object was found already through tiledetect and nmsfilter. One
  * tile shows most of the object. Checks the boxes that are left. */
 static void
-expect_kept (const gchar *properties, const gchar *expected)
+expect_kept (const gchar *properties, const gchar *filter, const gchar *expected)
 {
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, FRAME_WIDTH * FRAME_HEIGHT, NULL);
   GstHarness *h = tiles_new (properties);
@@ -283,7 +322,7 @@ expect_kept (const gchar *properties, const gchar *expected)
   add_scored (buffer, 0, "a", 0, 0, 360, 480, 0.3);
   gst_harness_set_src_caps_str (h, FRAME_CAPS);
   gst_harness_push (h, buffer);
-  buffer = filtered ("nmsfilter", gst_harness_pull (h));
+  buffer = filtered (filter, gst_harness_pull (h));
   g_assert_cmpstr (boxes_on (buffer), ==, expected);
   gst_buffer_unref (buffer);
   gst_harness_teardown (h);
@@ -293,10 +332,21 @@ expect_kept (const gchar *properties, const gchar *expected)
 static void
 test_cut_boxes (void)
 {
-  expect_kept ("rows=1", "0,0,360,480 320,0,320,480");
-  expect_kept ("rows=1 edge-margin=\"\"", "0,0,320,480 320,0,320,480");
-  expect_kept ("rows=1 edge-margin=1%", "0,0,360,480 320,0,320,480");
-  expect_kept ("rows=1 columns=1", "0,0,640,480");
+  expect_kept ("rows=1", "nmsfilter", "0,0,360,480 320,0,320,480");
+  expect_kept ("rows=1 edge-margin=\"\"", "nmsfilter", "0,0,320,480 320,0,320,480");
+  expect_kept ("rows=1 edge-margin=1%", "nmsfilter", "0,0,360,480 320,0,320,480");
+  expect_kept ("rows=1 columns=1", "nmsfilter", "0,0,640,480");
+}
+
+/* The parts of a large object that tiles show give way to the whole one of the whole frame, whose
+ * edges do not cut, with a metric that compares with the smaller box. */
+static void
+test_parts (void)
+{
+  expect_kept ("whole-frame=true", "nmsfilter metric=ios", "0,0,640,480");
+  expect_kept ("scales=1x1", "nmsfilter metric=ios", "0,0,640,480");
+  expect_kept ("rows=1 whole-frame=true edge-margin=NULL", "nmsfilter metric=ios",
+      "0,0,320,480 320,0,320,480");
 }
 
 /* Boxes that were found upstream stay on the frame, once. */
@@ -330,13 +380,15 @@ test_defaults (void)
 {
   GstElement *element = detect_new ("tiledetect");
 
-  assert_values (element, "columns rows overlap latency edge-margin detector", "2 2 0 0 5 NULL");
+  assert_values (element, "columns rows overlap scales whole-frame latency edge-margin detector",
+      "2 2 0 NULL false 0 5 NULL");
   gst_object_unref (element);
 }
 
 static const TestCase cases[] = { { "/tiledetect/tiles", test_tiles },
   { "/tiledetect/tile-sizes", test_tile_sizes }, { "/tiledetect/fixed-size", test_fixed_size },
   { "/tiledetect/slow-detector", test_slow_detector }, { "/tiledetect/names", test_names },
+  { "/tiledetect/scales", test_scales }, { "/tiledetect/parts", test_parts },
   { "/tiledetect/caps-changes", test_caps_changes }, { "/tiledetect/cut-boxes", test_cut_boxes },
   { "/tiledetect/upstream-boxes", test_upstream_boxes }, { "/tiledetect/errors", test_errors },
   { "/tiledetect/restart", test_restart }, { "/tiledetect/defaults", test_defaults }, { NULL } };
