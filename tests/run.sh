@@ -197,7 +197,7 @@ suites ()
   local name=$1 base="run-$stage" record line
   shift
   rm -f "$NMS_BUILD_DIR/$name/meson-logs/$base"*
-  ${inside[@]+"${inside[@]}"} env CK_TIMEOUT_MULTIPLIER="${NMS_TIMEOUT_MULTIPLIER:-4}" \
+  ${inside[@]+"${inside[@]}"} \
     meson test -C "$NMS_BUILD_DIR/$name" --no-rebuild --setup offline --logbase "$base" \
     --print-errorlogs \
     --timeout-multiplier "${NMS_TIMEOUT_MULTIPLIER:-4}" "$@" \

@@ -18,6 +18,12 @@ typedef struct {
   size_t row_size;
 } TestCase;
 
+/* The TestCase of a function, whose name is its path. */
+#define CASE(run) \
+  { \
+    "/" #run, run \
+  }
+
 /* A TestCase that calls `run_row` with each row of the array `rows`. */
 #define TEST_ROWS(path, run_row, rows) \
   { \

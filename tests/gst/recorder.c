@@ -44,9 +44,9 @@ recorder_must_refuse (const gchar *location, const gchar *properties, const gcha
   GstBus *bus = gst_bus_new ();
 
   gst_element_set_bus (element, bus);
-  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PLAYING),
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PLAYING), ==,
       GST_STATE_CHANGE_FAILURE);
-  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, text), 1);
+  g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_ERROR, text), ==, 1);
   gst_element_set_state (element, GST_STATE_NULL);
   gst_element_set_bus (element, NULL);
   gst_bus_set_flushing (bus, TRUE);
@@ -71,7 +71,7 @@ void
 recorder_push_range (GstHarness *h, guint from, guint to)
 {
   for (; from < to; from++)
-    fail_unless_equals_int (recorder_push (h, from, 1), GST_FLOW_OK);
+    g_assert_cmpint (recorder_push (h, from, 1), ==, GST_FLOW_OK);
 }
 
 guint64
@@ -82,7 +82,8 @@ recorder_stat (GstHarness *h, const gchar *field)
   guint64 value = 0;
 
   g_object_get (element, "stats", &stats, NULL);
-  fail_unless (gst_structure_get_uint64 (stats, field, &value), "no %s", field);
+  if (!(gst_structure_get_uint64 (stats, field, &value)))
+    g_error ("no %s", field);
   gst_structure_free (stats);
   gst_object_unref (element);
   return value;
@@ -101,7 +102,8 @@ recorder_messages (GstBus *bus, GstMessageType type, const gchar *text)
       gst_message_parse_error (message, &error, NULL);
     else
       gst_message_parse_warning (message, &error, NULL);
-    fail_unless (strstr (error->message, text) != NULL, "said: %s\nnot: %s", error->message, text);
+    if (strstr (error->message, text) == NULL)
+      g_error ("said: %s\nnot: %s", error->message, text);
     g_error_free (error);
     gst_message_unref (message);
   }
@@ -115,11 +117,12 @@ recorder_lines (const gchar *text)
   guint count;
 
   for (count = 0; lines[count] && lines[count + 1]; count++)
-    fail_unless (g_str_has_prefix (lines[count], "{\"timestamp\":")
+    if (!(g_str_has_prefix (lines[count], "{\"timestamp\":")
             && g_str_has_suffix (lines[count], "]}")
-            && strstr (lines[count] + 1, "{\"timestamp\"") == NULL,
-        "line %u: %s", count + 1, lines[count]);
-  fail_unless (lines[count] == NULL || *lines[count] == '\0', "half a line: %s", lines[count]);
+            && strstr (lines[count] + 1, "{\"timestamp\"") == NULL))
+      g_error ("line %u: %s", count + 1, lines[count]);
+  if (!(lines[count] == NULL || *lines[count] == '\0'))
+    g_error ("half a line: %s", lines[count]);
   g_strfreev (lines);
   return count;
 }

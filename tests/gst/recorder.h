@@ -2,7 +2,6 @@
 /* recorder: a boxrecord in a harness, for the tests of its files and pipes. */
 #pragma once
 
-#include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 
 #define FRAME (100 * GST_MSECOND)

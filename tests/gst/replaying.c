@@ -3,7 +3,6 @@
 #include "replaying.h"
 
 #include <fcntl.h>
-#include <gst/check/gstcheck.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,7 +71,7 @@ replay_x_at (Replay *r, GstClockTime pts)
   GstBuffer *buffer = gst_harness_push_and_pull (r->h, replay_buffer (pts));
   gint x;
 
-  fail_unless (buffer != NULL);
+  g_assert_nonnull (buffer);
   x = replay_count (buffer) > 0 ? (gint) replay_box (buffer, 0)->x : -1;
   gst_buffer_unref (buffer);
   return x;
@@ -86,7 +85,8 @@ replay_stat (Replay *r, const gchar *field)
   guint64 value = G_MAXUINT64;
 
   g_object_get (element, "stats", &stats, NULL);
-  fail_unless (gst_structure_get_uint64 (stats, field, &value), "no %s", field);
+  if (!(gst_structure_get_uint64 (stats, field, &value)))
+    g_error ("no %s", field);
   gst_structure_free (stats);
   gst_object_unref (element);
   return value;
@@ -100,7 +100,8 @@ replay_message (Replay *r, GstMessageType type)
   GError *error = NULL;
   gchar *text;
 
-  fail_unless (message != NULL, "no message");
+  if (message == NULL)
+    g_error ("no message");
   if (type == GST_MESSAGE_ERROR)
     gst_message_parse_error (message, &error, NULL);
   else
@@ -109,7 +110,8 @@ replay_message (Replay *r, GstMessageType type)
   g_error_free (error);
   gst_message_unref (message);
   message = gst_bus_pop_filtered (r->bus, type);
-  fail_unless (message == NULL, "a second message after: %s", text);
+  if (message != NULL)
+    g_error ("a second message after: %s", text);
   return text;
 }
 
@@ -118,8 +120,10 @@ replay_must_say (Replay *r, GstMessageType type, const gchar *what)
 {
   gchar *text = replay_message (r, type);
 
-  fail_unless (strstr (text, what) != NULL, "said: %s\nnot: %s", text, what);
-  fail_unless (strstr (text, r->path) != NULL, "%s does not name the file", text);
+  if (strstr (text, what) == NULL)
+    g_error ("said: %s\nnot: %s", text, what);
+  if (strstr (text, r->path) == NULL)
+    g_error ("%s does not name the file", text);
   g_free (text);
 }
 
@@ -153,7 +157,7 @@ replay_open_pipe (Replay *r, const gchar *properties)
   int fd;
 
   *r = (Replay) { .path = text_file_path ("pipe"), .bus = gst_bus_new () };
-  fail_unless (mkfifo (r->path, 0600) == 0);
+  g_assert_cmpint (mkfifo (r->path, 0600), ==, 0);
   fd = open (r->path, O_RDWR);
   launch = g_strdup_printf ("boxreplay name=e location=%s %s", r->path, properties);
   r->h = gst_harness_new_parse (launch);
@@ -188,10 +192,11 @@ replay_must_refuse (const gchar *text, const gchar *launch, ...)
     Replay r = { .bus = bus };
     gchar *said;
 
-    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PLAYING),
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PLAYING), ==,
         GST_STATE_CHANGE_FAILURE);
     said = replay_message (&r, GST_MESSAGE_ERROR);
-    fail_unless (strstr (said, text) != NULL, "%s said: %s", line, said);
+    if (strstr (said, text) == NULL)
+      g_error ("%s said: %s", line, said);
     g_free (said);
     gst_element_set_state (element, GST_STATE_NULL);
   }
@@ -218,12 +223,12 @@ replay_segment (Replay *r, GstClockTime start, GstClockTime time)
   gst_segment_init (&segment, GST_FORMAT_TIME);
   segment.start = segment.position = start;
   segment.time = time;
-  fail_unless (gst_harness_push_event (r->h, gst_event_new_segment (&segment)));
+  g_assert_true (gst_harness_push_event (r->h, gst_event_new_segment (&segment)));
 }
 
 void
 replay_flush (Replay *r)
 {
-  fail_unless (gst_harness_push_event (r->h, gst_event_new_flush_start ()));
-  fail_unless (gst_harness_push_event (r->h, gst_event_new_flush_stop (TRUE)));
+  g_assert_true (gst_harness_push_event (r->h, gst_event_new_flush_start ()));
+  g_assert_true (gst_harness_push_event (r->h, gst_event_new_flush_stop (TRUE)));
 }

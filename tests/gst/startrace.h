@@ -2,7 +2,7 @@
 /* startrace: sets the property location of an element while another thread starts it. */
 #pragma once
 
-#include <gst/check/gstcheck.h>
+#include <gst/gst.h>
 
 /* Starts the element again and again with files that do not exist, while a thread sets its
  * location. Fails unless each error names one of the two locations, complete. The address

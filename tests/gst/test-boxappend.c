@@ -229,9 +229,7 @@ test_append_below_highest (void)
   box_meta_reading_free (reading);
 }
 
-static const TestCase cases[] = { { "/boxappend/rewrite-moved", test_rewrite_moved },
-  { "/boxappend/rewrite-scores", test_rewrite_scores }, { "/boxappend/append", test_append },
-  { "/boxappend/append-some", test_append_some },
-  { "/boxappend/append-below-highest", test_append_below_highest }, { NULL } };
+static const TestCase cases[] = { CASE (test_rewrite_moved), CASE (test_rewrite_scores),
+  CASE (test_append), CASE (test_append_some), CASE (test_append_below_highest), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -185,9 +185,7 @@ test_place_huge (void)
   g_assert_cmpint (box.h, ==, G_MAXINT32);
 }
 
-static const TestCase cases[] = { { "/boxmap/orient", test_orient },
-  { "/boxmap/steps", test_steps }, { "/boxmap/round-trips", test_round_trips },
-  { "/boxmap/uneven", test_uneven }, { "/boxmap/move-all", test_move_all },
-  { "/boxmap/place", test_place }, { "/boxmap/place-huge", test_place_huge }, { NULL } };
+static const TestCase cases[] = { CASE (test_orient), CASE (test_steps), CASE (test_round_trips),
+  CASE (test_uneven), CASE (test_move_all), CASE (test_place), CASE (test_place_huge), { NULL } };
 
 GST_TEST_PROGRAM (cases);

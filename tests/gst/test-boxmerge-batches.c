@@ -204,10 +204,8 @@ test_shared (void)
   gst_buffer_unref (batch);
 }
 
-static const TestCase cases[] = { { "/batches/boxmerge/tiles", test_tiles },
-  { "/batches/boxmerge/list", test_list }, { "/batches/boxmerge/streams", test_streams },
-  { "/batches/boxmerge/crops", test_crops }, { "/batches/boxmerge/empty", test_empty },
-  { "/batches/boxmerge/source", test_source }, { "/batches/boxmerge/errors", test_errors },
-  { "/batches/boxmerge/hold", test_hold }, { "/batches/boxmerge/shared", test_shared }, { NULL } };
+static const TestCase cases[] = { CASE (test_tiles), CASE (test_list), CASE (test_streams),
+  CASE (test_crops), CASE (test_empty), CASE (test_source), CASE (test_errors), CASE (test_hold),
+  CASE (test_shared), { NULL } };
 
 GST_TEST_PROGRAM (cases);

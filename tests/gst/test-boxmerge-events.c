@@ -502,18 +502,10 @@ test_restart (void)
   gst_object_unref (pipeline);
 }
 
-static const TestCase cases[] = { { "/boxmerge-events/order", test_order },
-  { "/boxmerge-events/second-stream", test_second_stream },
-  { "/boxmerge-events/caps-changes", test_caps_changes },
-  { "/boxmerge-events/caps-queries", test_caps_queries },
-  { "/boxmerge-events/allocation", test_allocation },
-  { "/boxmerge-events/upstream-events", test_upstream_events },
-  { "/boxmerge-events/seqnums", test_seqnums },
-  { "/boxmerge-events/gap-buffers", test_gap_buffers },
-  { "/boxmerge-events/one-source", test_one_source }, { "/boxmerge-events/link", test_link },
-  { "/boxmerge-events/seek", test_seek }, { "/boxmerge-events/branch-flush", test_branch_flush },
-  { "/boxmerge-events/latency", test_latency },
-  { "/boxmerge-events/samples-selected", test_samples_selected },
-  { "/boxmerge-events/restart", test_restart }, { NULL } };
+static const TestCase cases[] = { CASE (test_order), CASE (test_second_stream),
+  CASE (test_caps_changes), CASE (test_caps_queries), CASE (test_allocation),
+  CASE (test_upstream_events), CASE (test_seqnums), CASE (test_gap_buffers), CASE (test_one_source),
+  CASE (test_link), CASE (test_seek), CASE (test_branch_flush), CASE (test_latency),
+  CASE (test_samples_selected), CASE (test_restart), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -161,8 +161,7 @@ test_group (void)
   assert_none_alive (foreign_mtds_alive ());
 }
 
-static const TestCase cases[] = { { "/boxmerge-ods/ods", test_ods },
-  { "/boxmerge-ods/cut", test_cut }, { "/boxmerge-ods/region-and-od", test_region_and_od },
-  { "/boxmerge-ods/hold", test_hold }, { "/boxmerge-ods/group", test_group }, { NULL } };
+static const TestCase cases[] = { CASE (test_ods), CASE (test_cut), CASE (test_region_and_od),
+  CASE (test_hold), CASE (test_group), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -183,6 +183,6 @@ test_pads (void)
   merging_close (&m);
 }
 
-static const TestCase cases[] = { { "/boxmerge-pads/come-and-go", test_pads }, { NULL } };
+static const TestCase cases[] = { CASE (test_pads), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -132,7 +132,6 @@ test_slow_branch (void)
   gst_object_unref (pipeline);
 }
 
-static const TestCase cases[] = { { "/boxmerge-pipelines/seeks", test_seeks },
-  { "/boxmerge-pipelines/slow-branch", test_slow_branch }, { NULL } };
+static const TestCase cases[] = { CASE (test_seeks), CASE (test_slow_branch), { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "boxreplay videocrop");

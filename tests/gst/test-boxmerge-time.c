@@ -186,10 +186,8 @@ test_segments (void)
   merging_close (&m);
 }
 
-static const TestCase cases[] = { { "/boxmerge-time/files", test_files },
-  { "/boxmerge-time/live", test_live }, { "/boxmerge-time/force-live", test_force_live },
-  { "/boxmerge-time/upstream-latency", test_upstream_latency },
-  { "/boxmerge-time/slow-branch", test_slow_branch }, { "/boxmerge-time/main-gap", test_main_gap },
-  { "/boxmerge-time/eos", test_eos }, { "/boxmerge-time/segments", test_segments }, { NULL } };
+static const TestCase cases[] = { CASE (test_files), CASE (test_live), CASE (test_force_live),
+  CASE (test_upstream_latency), CASE (test_slow_branch), CASE (test_main_gap), CASE (test_eos),
+  CASE (test_segments), { NULL } };
 
 GST_TEST_PROGRAM (cases);

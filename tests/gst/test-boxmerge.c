@@ -394,16 +394,10 @@ test_shared_buffers (void)
   merging_close (&m);
 }
 
-static const TestCase cases[] = { { "/boxmerge/places", test_places },
-  { "/boxmerge/tiles", test_tiles }, { "/boxmerge/directions", test_directions },
-  { "/boxmerge/clip", test_clip }, { "/boxmerge/cut", test_cut },
-  { "/boxmerge/edge-margin", test_edge_margin },
-  { "/boxmerge/cut-unknown-size", test_cut_unknown_size },
-  { "/boxmerge/marks-of-marked", test_marks_of_marked },
-  { "/boxmerge/shared-buffers", test_shared_buffers },
-  { "/boxmerge/malformed-text", test_malformed_text }, { "/boxmerge/wrong-tile", test_wrong_tile },
-  { "/boxmerge/what-belongs-to-boxes", test_what_belongs_to_boxes },
-  { "/boxmerge/shared-memory", test_shared_memory }, { "/boxmerge/defaults", test_defaults },
-  { NULL } };
+static const TestCase cases[] = { CASE (test_places), CASE (test_tiles), CASE (test_directions),
+  CASE (test_clip), CASE (test_cut), CASE (test_edge_margin), CASE (test_cut_unknown_size),
+  CASE (test_marks_of_marked), CASE (test_shared_buffers), CASE (test_malformed_text),
+  CASE (test_wrong_tile), CASE (test_what_belongs_to_boxes), CASE (test_shared_memory),
+  CASE (test_defaults), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -443,11 +443,9 @@ test_attach_little (void)
   g_array_unref (boxes);
 }
 
-static const TestCase cases[] = { { "/boxmeta/state-names", test_state_names },
-  { "/boxmeta/read-everything", test_read_everything }, { "/boxmeta/agreement", test_agreement },
-  { "/boxmeta/bad-tags", test_bad_tags }, { "/boxmeta/any", test_any },
-  { "/boxmeta/parents", test_parents }, { "/boxmeta/copy-without", test_copy_without },
-  { "/boxmeta/extents", test_extents }, { "/boxmeta/attach", test_attach },
-  { "/boxmeta/attach-little", test_attach_little }, { NULL } };
+static const TestCase cases[] = { CASE (test_state_names), CASE (test_read_everything),
+  CASE (test_agreement), CASE (test_bad_tags), CASE (test_any), CASE (test_parents),
+  CASE (test_copy_without), CASE (test_extents), CASE (test_attach), CASE (test_attach_little),
+  { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -158,10 +158,7 @@ test_slices (void)
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = { { "/boxoverlay-batches/streams", test_streams },
-  { "/boxoverlay-batches/other-branches", test_other_branches },
-  { "/boxoverlay-batches/no-video", test_no_video },
-  { "/boxoverlay-batches/new-caps", test_new_caps }, { "/boxoverlay-batches/slices", test_slices },
-  { NULL } };
+static const TestCase cases[] = { CASE (test_streams), CASE (test_other_branches),
+  CASE (test_no_video), CASE (test_new_caps), CASE (test_slices), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -494,19 +494,10 @@ start (const char *needs)
   return start_gst (needs);
 }
 
-static const TestCase cases[] = { { "/boxoverlay-labels/parts", test_parts },
-  { "/boxoverlay-labels/contrast", test_contrast }, { "/boxoverlay-labels/scores", test_scores },
-  { "/boxoverlay-labels/at-the-top", test_at_the_top }, { "/boxoverlay-labels/apart", test_apart },
-  { "/boxoverlay-labels/colors", test_colors }, { "/boxoverlay-labels/color-by", test_color_by },
-  { "/boxoverlay-labels/dropped", test_dropped },
-  { "/boxoverlay-labels/dropped-below", test_dropped_below },
-  { "/boxoverlay-labels/dropped-labels", test_dropped_labels },
-  { "/boxoverlay-labels/any-label", test_any_label },
-  { "/boxoverlay-labels/any-font", test_any_font },
-  { "/boxoverlay-labels/font-sizes", test_font_sizes },
-  { "/boxoverlay-labels/properties", test_properties },
-  { "/boxoverlay-labels/playing", test_playing },
-  { "/boxoverlay-labels/controlled", test_controlled },
-  { "/boxoverlay-labels/threads", test_threads }, { NULL } };
+static const TestCase cases[] = { CASE (test_parts), CASE (test_contrast), CASE (test_scores),
+  CASE (test_at_the_top), CASE (test_apart), CASE (test_colors), CASE (test_color_by),
+  CASE (test_dropped), CASE (test_dropped_below), CASE (test_dropped_labels), CASE (test_any_label),
+  CASE (test_any_font), CASE (test_font_sizes), CASE (test_properties), CASE (test_playing),
+  CASE (test_controlled), CASE (test_threads), { NULL } };
 
 TEST_PROGRAM (cases, start, gst_deinit);

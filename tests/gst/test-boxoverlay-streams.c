@@ -236,10 +236,8 @@ test_crops_of_any_size (void)
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = { { "/boxoverlay-streams/segments", test_segments },
-  { "/boxoverlay-streams/allocation", test_allocation },
-  { "/boxoverlay-streams/gap-flag", test_gap_flag }, { "/boxoverlay-streams/crops", test_crops },
-  { "/boxoverlay-streams/crops-off-grid", test_crops_off_grid },
-  { "/boxoverlay-streams/crops-of-any-size", test_crops_of_any_size }, { NULL } };
+static const TestCase cases[] = { CASE (test_segments), CASE (test_allocation),
+  CASE (test_gap_flag), CASE (test_crops), CASE (test_crops_off_grid),
+  CASE (test_crops_of_any_size), { NULL } };
 
 GST_TEST_PROGRAM (cases);

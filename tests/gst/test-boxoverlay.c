@@ -477,17 +477,11 @@ test_restart (void)
   gst_object_unref (pipeline);
 }
 
-static const TestCase cases[] = { { "/boxoverlay/formats", test_formats },
-  { "/boxoverlay/colorimetry", test_colorimetry }, { "/boxoverlay/no-boxes", test_no_boxes },
-  { "/boxoverlay/in-place", test_in_place }, { "/boxoverlay/other-branches", test_other_branches },
-  { "/boxoverlay/clipping", test_clipping }, { "/boxoverlay/painted-pixels", test_painted_pixels },
-  { "/boxoverlay/thickness", test_thickness }, { "/boxoverlay/odd-numbers", test_odd_numbers },
-  { "/boxoverlay/video-meta", test_video_meta },
-  { "/boxoverlay/short-buffers", test_short_buffers },
-  { "/boxoverlay/read-only-memory", test_read_only_memory },
-  { "/boxoverlay/caps-that-change", test_caps_that_change },
-  { "/boxoverlay/caps-without-layout", test_caps_without_layout },
-  { "/boxoverlay/many-boxes", test_many_boxes }, { "/boxoverlay/restart", test_restart },
-  { NULL } };
+static const TestCase cases[] = { CASE (test_formats), CASE (test_colorimetry),
+  CASE (test_no_boxes), CASE (test_in_place), CASE (test_other_branches), CASE (test_clipping),
+  CASE (test_painted_pixels), CASE (test_thickness), CASE (test_odd_numbers),
+  CASE (test_video_meta), CASE (test_short_buffers), CASE (test_read_only_memory),
+  CASE (test_caps_that_change), CASE (test_caps_without_layout), CASE (test_many_boxes),
+  CASE (test_restart), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -3,7 +3,7 @@
  * outside of their segment. */
 #include <gst/video/video.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "recorder.h"
 #include "textfiles.h"
 
@@ -27,7 +27,7 @@ push (GstHarness *h, gint i, Kind kind)
   if (kind == DELTA_UNIT)
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT);
   gst_buffer_add_video_region_of_interest_meta (buffer, "", 1, 2, 3, 4);
-  fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
 }
 
 static void
@@ -52,7 +52,7 @@ new_segment (GstHarness *h, gdouble rate, guint64 start, guint64 stop)
   segment.rate = rate;
   segment.start = segment.time = start;
   segment.stop = stop;
-  fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
 }
 
 /* Fails unless the file has these lines, each written as "<frame><members>" with
@@ -76,7 +76,7 @@ must_hold (const gchar *path, const gchar *const *expected)
         parts[1] ? parts[1] : "");
     g_strfreev (parts);
   }
-  fail_unless_equals_string (contents, text->str);
+  g_assert_cmpstr (contents, ==, text->str);
   g_string_free (text, TRUE);
   g_free (contents);
 }
@@ -84,7 +84,8 @@ must_hold (const gchar *path, const gchar *const *expected)
 #define HOLDS(path, ...) must_hold (path, (const gchar *const[]) { __VA_ARGS__, NULL })
 
 /* A last line longer than the block that is read first. */
-GST_START_TEST (appending_reads_a_long_line)
+static void
+appending_reads_a_long_line (void)
 {
   GString *long_line = g_string_new ("{\"timestamp\":0,\"objects\":[");
   gchar *path, *contents;
@@ -99,8 +100,8 @@ GST_START_TEST (appending_reads_a_long_line)
   PUSH (h, 0);
   gst_harness_teardown (h);
   contents = text_file_read (path);
-  fail_unless (g_str_has_prefix (contents, long_line->str));
-  fail_unless_equals_string (contents + long_line->len,
+  g_assert_true (g_str_has_prefix (contents, long_line->str));
+  g_assert_cmpstr (contents + long_line->len, ==,
       "{\"timestamp\":0,"
       "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n");
   g_string_free (long_line, TRUE);
@@ -108,14 +109,13 @@ GST_START_TEST (appending_reads_a_long_line)
   g_free (path);
 }
 
-GST_END_TEST;
-
 #define LINE "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n"
 #define MOT_LINE(number) number ",-1,2,3,3,4,-1,-1,-1,-1\n"
 
 /* What a file has before and after a frame was appended. Half a record is removed, one that lacks
  * only its end of line is kept; frame numbers of MOT text go on, because it has no times. */
-GST_START_TEST (appending_continues_after_the_last_record)
+static void
+appending_continues_after_the_last_record (void)
 {
   static const struct
   {
@@ -148,18 +148,17 @@ GST_START_TEST (appending_continues_after_the_last_record)
   }
 }
 
-GST_END_TEST;
-
 /* Seeks, reverse playback and frames in decoding order: lines have their times in the order of the
  * buffers. */
-GST_START_TEST (lines_have_the_order_of_the_buffers)
+static void
+lines_have_the_order_of_the_buffers (void)
 {
   gchar *path = text_file_path ("order.jsonl");
   GstHarness *h = recorder_new (NULL, path, "");
 
   PUSH (h, 0, 1, 2);
-  fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
-  fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_flush_start ()));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
   new_segment (h, 1, FRAME, GST_CLOCK_TIME_NONE);
   PUSH (h, 1);
   new_segment (h, -1, 0, 3 * FRAME);
@@ -173,9 +172,8 @@ GST_START_TEST (lines_have_the_order_of_the_buffers)
   g_free (path);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (frames_outside_of_the_segment_are_marked)
+static void
+frames_outside_of_the_segment_are_marked (void)
 {
   gchar *path = text_file_path ("outside.jsonl");
   GstHarness *h = recorder_new (NULL, path, "");
@@ -185,7 +183,7 @@ GST_START_TEST (frames_outside_of_the_segment_are_marked)
   segment.start = 5 * FRAME;
   segment.stop = 7 * FRAME;
   segment.time = FRAME;
-  fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
   PUSH (h, 3, 4, 5, 6, 7);
   gst_harness_teardown (h);
   HOLDS (path, "- \"outside-segment\":true,", "0 \"outside-segment\":true,", "1", "2",
@@ -193,25 +191,23 @@ GST_START_TEST (frames_outside_of_the_segment_are_marked)
   g_free (path);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (mot_text_leaves_out_frames_outside_of_the_segment)
+static void
+mot_text_leaves_out_frames_outside_of_the_segment (void)
 {
   gchar *path = text_file_path ("outside.txt");
   GstHarness *h = recorder_new (NULL, path, "format=mot");
 
   new_segment (h, 1, 2 * FRAME, GST_CLOCK_TIME_NONE);
   PUSH (h, 0, 1, 2, 3);
-  fail_unless_equals_uint64 (recorder_stat (h, "frames"), 2);
+  g_assert_cmpuint (recorder_stat (h, "frames"), ==, 2);
   gst_harness_teardown (h);
   text_file_must_be (path, "1,-1,2,3,3,4,-1,-1,-1,-1\n2,-1,2,3,3,4,-1,-1,-1,-1\n");
   g_free (path);
 }
 
-GST_END_TEST;
-
 /* A buffer that begins before its segment and ends in it is shown, so it has a time. */
-GST_START_TEST (a_frame_across_the_start_has_a_time)
+static void
+a_frame_across_the_start_has_a_time (void)
 {
   gchar *path = text_file_path ("across.jsonl");
   GstHarness *h = recorder_new (NULL, path, "");
@@ -219,20 +215,17 @@ GST_START_TEST (a_frame_across_the_start_has_a_time)
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
   segment.start = FRAME + FRAME / 2;
-  fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
   PUSH (h, 1);
   gst_harness_teardown (h);
   HOLDS (path, "0");
   g_free (path);
 }
 
-GST_END_TEST;
+static const TestCase cases[] = { CASE (appending_reads_a_long_line),
+  CASE (appending_continues_after_the_last_record), CASE (lines_have_the_order_of_the_buffers),
+  CASE (frames_outside_of_the_segment_are_marked),
+  CASE (mot_text_leaves_out_frames_outside_of_the_segment),
+  CASE (a_frame_across_the_start_has_a_time), { NULL } };
 
-static const CheckCase cases[] = { CHECK_CASE (appending_reads_a_long_line),
-  CHECK_CASE (appending_continues_after_the_last_record),
-  CHECK_CASE (lines_have_the_order_of_the_buffers),
-  CHECK_CASE (frames_outside_of_the_segment_are_marked),
-  CHECK_CASE (mot_text_leaves_out_frames_outside_of_the_segment),
-  CHECK_CASE (a_frame_across_the_start_has_a_time), { NULL } };
-
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

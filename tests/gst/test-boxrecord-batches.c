@@ -254,11 +254,8 @@ test_data (void)
   g_free (path);
 }
 
-static const TestCase cases[] = { { "/batches/boxrecord/lines", test_lines },
-  { "/batches/boxrecord/segments", test_segments },
-  { "/batches/boxrecord/bare-stream", test_bare_stream },
-  { "/batches/boxrecord/append", test_append }, { "/batches/boxrecord/line-meta", test_line_meta },
-  { "/batches/boxrecord/signal", test_signal }, { "/batches/boxrecord/pad", test_pad },
-  { "/batches/boxrecord/mot", test_mot }, { "/batches/boxrecord/data", test_data }, { NULL } };
+static const TestCase cases[] = { CASE (test_lines), CASE (test_segments), CASE (test_bare_stream),
+  CASE (test_append), CASE (test_line_meta), CASE (test_signal), CASE (test_pad), CASE (test_mot),
+  CASE (test_data), { NULL } };
 
 GST_TEST_PROGRAM (cases);

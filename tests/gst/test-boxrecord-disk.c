@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "recorder.h"
 #include "textfiles.h"
 
@@ -30,7 +30,8 @@ limit_files (guint64 size)
   g_assert (setrlimit (RLIMIT_FSIZE, &limit) == 0);
 }
 
-GST_START_TEST (a_full_disk_leaves_whole_lines)
+static void
+a_full_disk_leaves_whole_lines (void)
 {
   static const gchar *const settings[] = { "", "flush=disk", "flush=buffer" };
   guint i;
@@ -45,34 +46,34 @@ GST_START_TEST (a_full_disk_leaves_whole_lines)
     while (frame < 10000 && recorder_push (h, frame, 1) == GST_FLOW_OK)
       frame++;
     limit_files (0);
-    fail_unless (frame > 100 && frame < 10000, "%u frames passed", frame);
-    fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, "Cannot write to "), 1);
+    if (!(frame > 100 && frame < 10000))
+      g_error ("%u frames passed", frame);
+    g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_ERROR, "Cannot write to "), ==, 1);
     lines = recorder_file_lines (path);
-    fail_unless (lines > 100 && lines <= frame, "%u lines of %u", lines, frame);
+    if (!(lines > 100 && lines <= frame))
+      g_error ("%u lines of %u", lines, frame);
     /* the collected lines are written when the disk has room again */
     recorder_free (h, bus);
-    fail_unless_equals_int (recorder_file_lines (path), frame);
+    g_assert_cmpint (recorder_file_lines (path), ==, frame);
     g_free (path);
   }
 }
 
-GST_END_TEST;
-
-GST_START_TEST (a_full_disk_is_one_error)
+static void
+a_full_disk_is_one_error (void)
 {
   GstBus *bus = gst_bus_new ();
   GstHarness *h = recorder_new (bus, "/dev/full", "");
 
-  fail_unless_equals_int (recorder_push (h, 0, 0), GST_FLOW_ERROR);
-  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR,
-                              "Cannot write to /dev/full: No space left on device"),
-      1);
+  g_assert_cmpint (recorder_push (h, 0, 0), ==, GST_FLOW_ERROR);
+  g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_ERROR,
+                       "Cannot write to /dev/full: No space left on device"),
+      ==, 1);
   recorder_free (h, bus);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (a_full_disk_need_not_end_the_stream)
+static void
+a_full_disk_need_not_end_the_stream (void)
 {
   gchar *path = text_file_path ("continue.jsonl"), *text;
   GstBus *bus = gst_bus_new ();
@@ -83,30 +84,30 @@ GST_START_TEST (a_full_disk_need_not_end_the_stream)
   while (frame < 500 && recorder_push (h, frame, 1) == GST_FLOW_OK)
     frame++;
   limit_files (0);
-  fail_unless_equals_int (frame, 500);
-  fail_unless (recorder_stat (h, "failed") > 100);
-  fail_unless_equals_uint64 (recorder_stat (h, "frames") + recorder_stat (h, "failed"), 500);
-  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_WARNING, "recording continues"), 1);
+  g_assert_cmpint (frame, ==, 500);
+  g_assert_true (recorder_stat (h, "failed") > 100);
+  g_assert_cmpuint (recorder_stat (h, "frames") + recorder_stat (h, "failed"), ==, 500);
+  g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_WARNING, "recording continues"), ==, 1);
   recorder_push_range (h, frame, frame + 1);
-  fail_unless_equals_uint64 (recorder_file_lines (path), recorder_stat (h, "frames"));
+  g_assert_cmpuint (recorder_file_lines (path), ==, recorder_stat (h, "frames"));
   text = text_file_read (path);
   {
     gchar *marker = g_strdup_printf ("{\"timestamp\":50000000000,\"dropped\":%" G_GUINT64_FORMAT
                                      ",",
         recorder_stat (h, "failed"));
-    fail_unless (strstr (text, marker) != NULL, "no %s", marker);
+    if (strstr (text, marker) == NULL)
+      g_error ("no %s", marker);
     g_free (marker);
   }
-  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, ""), 0);
+  g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_ERROR, ""), ==, 0);
   recorder_free (h, bus);
   g_free (text);
   g_free (path);
 }
 
-GST_END_TEST;
-
 /* The path of an open file need not be good for a second opening. */
-GST_START_TEST (a_path_may_be_good_for_one_opening)
+static void
+a_path_may_be_good_for_one_opening (void)
 {
   gchar *path = text_file_new ("once.jsonl", "", 0), *location;
   int fd = g_open (path, O_RDWR | O_CLOEXEC, 0);
@@ -114,33 +115,31 @@ GST_START_TEST (a_path_may_be_good_for_one_opening)
 
   location = g_strdup_printf ("/dev/fd/%d", fd);
   h = recorder_new (NULL, location, "");
-  fail_unless (close (fd) == 0);
+  g_assert_cmpint (close (fd), ==, 0);
   recorder_push_range (h, 0, 3);
   gst_harness_teardown (h);
-  fail_unless_equals_int (recorder_file_lines (path), 3);
+  g_assert_cmpint (recorder_file_lines (path), ==, 3);
   g_free (location);
   g_free (path);
 }
 
-GST_END_TEST;
-
 /* A program that runs cannot be opened, and the end of a sealed file cannot be removed. */
-GST_START_TEST (a_file_that_cannot_be_appended_to_is_refused)
+static void
+a_file_that_cannot_be_appended_to_is_refused (void)
 {
   int fd = memfd_create ("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   gchar *sealed = g_strdup_printf ("/dev/fd/%d", fd);
 
   recorder_must_refuse ("/proc/self/exe", "append=true", "Text file busy");
-  fail_unless (write (fd, "{\"times", 7) == 7);
-  fail_unless (fcntl (fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+  g_assert_true (write (fd, "{\"times", 7) == 7);
+  g_assert_cmpint (fcntl (fd, F_ADD_SEALS, F_SEAL_SHRINK), ==, 0);
   recorder_must_refuse (sealed, "append=true", "Operation not permitted");
-  fail_unless (close (fd) == 0);
+  g_assert_cmpint (close (fd), ==, 0);
   g_free (sealed);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (two_recorders_of_one_file_are_refused)
+static void
+two_recorders_of_one_file_are_refused (void)
 {
   gchar *path = text_file_path ("one.jsonl"), *same = text_file_path ("same.jsonl");
   const gchar *const locations[] = { path, same };
@@ -149,23 +148,21 @@ GST_START_TEST (two_recorders_of_one_file_are_refused)
 
   recorder_must_refuse (path, "name=second", "first writes to this file, so second cannot");
   recorder_push_range (h, 0, 2);
-  fail_unless (link (path, same) == 0);
+  g_assert_cmpint (link (path, same), ==, 0);
   for (i = 0; i < 4; i++)
     recorder_must_refuse (locations[i / 2], i % 2 ? "name=second append=true" : "name=second",
         "first writes to this file, so second cannot");
   recorder_push_range (h, 2, 3);
-  fail_unless_equals_int (recorder_file_lines (path), 3);
+  g_assert_cmpint (recorder_file_lines (path), ==, 3);
   gst_harness_teardown (h);
   /* afterwards the file is free */
   h = recorder_new (NULL, same, "append=true");
   recorder_push_range (h, 3, 4);
   gst_harness_teardown (h);
-  fail_unless_equals_int (recorder_file_lines (path), 4);
+  g_assert_cmpint (recorder_file_lines (path), ==, 4);
   g_free (same);
   g_free (path);
 }
-
-GST_END_TEST;
 
 /* Plays a pipeline to its end or its first error. Fails unless that error contains `refused`, or
  * there is none if that is NULL. */
@@ -191,10 +188,10 @@ play (const gchar *refused, const gchar *format, ...)
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
     gst_message_parse_error (message, &error, NULL);
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  fail_unless ((error != NULL) == (refused != NULL), "%s: %s", launch,
-      error ? error->message : "no error");
-  fail_unless (error == NULL || strstr (error->message, refused) != NULL, "%s: %s", launch,
-      error ? error->message : "");
+  if ((error != NULL) != (refused != NULL))
+    g_error ("%s: %s", launch, error ? error->message : "no error");
+  if (!(error == NULL || strstr (error->message, refused) != NULL))
+    g_error ("%s: %s", launch, error ? error->message : "");
   g_clear_error (&error);
   gst_message_unref (message);
   gst_object_unref (bus);
@@ -209,15 +206,16 @@ play (const gchar *refused, const gchar *format, ...)
 
 /* A file is not emptied while a boxreplay of the process reads it, whatever its name and
  * whichever of the two starts first. */
-GST_START_TEST (a_recording_is_not_recorded_onto_itself)
+static void
+a_recording_is_not_recorded_onto_itself (void)
 {
   gchar *path = text_file_new ("self1.jsonl", RECORDING, -1), *folder = g_path_get_dirname (path);
   gchar *linked = text_file_path ("symlink.jsonl"), *hard = text_file_path ("hard.jsonl");
   const gchar *const names[] = { path, linked, hard, "self1.jsonl" };
   guint i;
 
-  fail_unless (symlink (path, linked) == 0 && link (path, hard) == 0);
-  fail_unless (g_chdir (folder) == 0);
+  g_assert_true (symlink (path, linked) == 0 && link (path, hard) == 0);
+  g_assert_cmpint (g_chdir (folder), ==, 0);
   for (i = 0; i < G_N_ELEMENTS (names); i++) {
     play ("record replaces this file, so replay cannot read it",
         SOURCE
@@ -234,20 +232,19 @@ GST_START_TEST (a_recording_is_not_recorded_onto_itself)
   play (NULL, SOURCE " ! boxreplay location=%s ! boxreplay location=%s ! fakesink", path, linked);
   play (NULL, SOURCE " ! boxreplay location=%s ! boxrecord location=%s append=true ! fakesink",
       path, path);
-  fail_unless_equals_int (recorder_file_lines (path), 5);
+  g_assert_cmpint (recorder_file_lines (path), ==, 5);
   play (NULL, SOURCE " ! boxrecord location=%s ! fakesink", path);
-  fail_unless_equals_int (recorder_file_lines (path), 3);
-  fail_unless (g_chdir ("/") == 0);
+  g_assert_cmpint (recorder_file_lines (path), ==, 3);
+  g_assert_cmpint (g_chdir ("/"), ==, 0);
   g_free (hard);
   g_free (linked);
   g_free (folder);
   g_free (path);
 }
 
-GST_END_TEST;
-
 /* An element of another pipeline is refused, too; one that follows the new lines is not. */
-GST_START_TEST (a_recorder_and_a_replay_may_share_a_new_file)
+static void
+a_recorder_and_a_replay_may_share_a_new_file (void)
 {
   gchar *path = text_file_new ("shared.jsonl", RECORDING, -1);
   GstElement *replay = gst_element_factory_make ("boxreplay", "replay");
@@ -255,28 +252,26 @@ GST_START_TEST (a_recorder_and_a_replay_may_share_a_new_file)
 
   g_object_set (replay, "location", path, "follow", TRUE, NULL);
   h = recorder_new (NULL, path, "");
-  fail_unless_equals_int (gst_element_set_state (replay, GST_STATE_PAUSED),
-      GST_STATE_CHANGE_FAILURE);
+  g_assert_cmpint (gst_element_set_state (replay, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
   gst_element_set_state (replay, GST_STATE_NULL);
   text_file_must_be (path, RECORDING);
   recorder_push_range (h, 0, 1);
-  fail_unless (gst_element_set_state (replay, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+  g_assert_true (gst_element_set_state (replay, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
   recorder_push_range (h, 1, 4);
-  fail_unless_equals_int (recorder_file_lines (path), 4);
+  g_assert_cmpint (recorder_file_lines (path), ==, 4);
   gst_harness_teardown (h);
   h = recorder_new (NULL, path, "append=true");
   recorder_push_range (h, 4, 5);
-  fail_unless_equals_int (recorder_file_lines (path), 5);
+  g_assert_cmpint (recorder_file_lines (path), ==, 5);
   gst_harness_teardown (h);
   gst_element_set_state (replay, GST_STATE_NULL);
   gst_object_unref (replay);
   g_free (path);
 }
 
-GST_END_TEST;
-
 /* A stream that ends without a frame is an empty recording; one that does not end is none. */
-GST_START_TEST (a_file_is_emptied_by_a_line_or_the_end)
+static void
+a_file_is_emptied_by_a_line_or_the_end (void)
 {
   gchar *path = text_file_new ("old.jsonl", RECORDING, -1), *moved = text_file_path ("old.1");
   GstHarness *h = recorder_new (NULL, path, "flush=buffer");
@@ -284,76 +279,70 @@ GST_START_TEST (a_file_is_emptied_by_a_line_or_the_end)
   gst_harness_teardown (h);
   text_file_must_be (path, RECORDING);
   h = recorder_new (NULL, path, "flush=buffer");
-  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
-  fail_unless_equals_int (recorder_file_lines (path), 0);
+  g_assert_true (gst_harness_push_event (h, gst_event_new_eos ()));
+  g_assert_cmpint (recorder_file_lines (path), ==, 0);
   gst_harness_teardown (h);
   g_free (path);
   /* a file that was moved away meanwhile is not replaced */
   path = text_file_new ("old.jsonl", RECORDING, -1);
   h = recorder_new (NULL, path, "");
-  fail_unless (g_rename (path, moved) == 0);
-  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+  g_assert_cmpint (g_rename (path, moved), ==, 0);
+  g_assert_true (gst_harness_push_event (h, gst_event_new_eos ()));
   text_file_must_be (moved, RECORDING);
-  fail_unless_equals_int (recorder_file_lines (path), 0);
+  g_assert_cmpint (recorder_file_lines (path), ==, 0);
   gst_harness_teardown (h);
   g_free (moved);
   g_free (path);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (lines_are_handed_on_as_set)
+static void
+lines_are_handed_on_as_set (void)
 {
   gchar *path = text_file_path ("flush.jsonl");
   GstHarness *h = recorder_new (NULL, path, "flush=buffer");
 
   recorder_push_range (h, 0, 100);
-  fail_unless_equals_int (recorder_file_lines (path), 0);
+  g_assert_cmpint (recorder_file_lines (path), ==, 0);
   recorder_push_range (h, 100, 2000);
-  fail_unless (recorder_file_lines (path) > 1000);
-  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
-  fail_unless_equals_int (recorder_file_lines (path), 2000);
+  g_assert_true (recorder_file_lines (path) > 1000);
+  g_assert_true (gst_harness_push_event (h, gst_event_new_eos ()));
+  g_assert_cmpint (recorder_file_lines (path), ==, 2000);
   gst_harness_teardown (h);
 
   h = recorder_new (NULL, path, "flush=buffer");
   recorder_push_range (h, 0, 5);
   gst_harness_teardown (h);
-  fail_unless_equals_int (recorder_file_lines (path), 5);
+  g_assert_cmpint (recorder_file_lines (path), ==, 5);
 
   h = recorder_new (NULL, path, "flush=disk");
   recorder_push_range (h, 0, 1);
-  fail_unless_equals_int (recorder_file_lines (path), 1);
+  g_assert_cmpint (recorder_file_lines (path), ==, 1);
   gst_harness_teardown (h);
   g_free (path);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (lines_have_the_id_of_their_stream)
+static void
+lines_have_the_id_of_their_stream (void)
 {
   gchar *path = text_file_path ("id.jsonl"), *text;
   GstHarness *h = recorder_new (NULL, path, "add-stream-id=true");
 
-  fail_unless (gst_harness_push_event (h, gst_event_new_stream_start ("a \"camera\"")));
-  fail_unless_equals_int (recorder_push (h, 0, 0), GST_FLOW_OK);
+  g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("a \"camera\"")));
+  g_assert_cmpint (recorder_push (h, 0, 0), ==, GST_FLOW_OK);
   gst_harness_teardown (h);
   text = text_file_read (path);
-  fail_unless_equals_string (text,
+  g_assert_cmpstr (text, ==,
       "{\"timestamp\":0,\"stream-id\":\"a \\\"camera\\\"\",\"objects\":[]}\n");
   g_free (text);
   g_free (path);
 }
 
-GST_END_TEST;
+static const TestCase cases[] = { CASE (a_full_disk_leaves_whole_lines),
+  CASE (a_full_disk_is_one_error), CASE (a_full_disk_need_not_end_the_stream),
+  CASE (a_path_may_be_good_for_one_opening), CASE (a_file_that_cannot_be_appended_to_is_refused),
+  CASE (two_recorders_of_one_file_are_refused), CASE (a_recording_is_not_recorded_onto_itself),
+  CASE (a_recorder_and_a_replay_may_share_a_new_file),
+  CASE (a_file_is_emptied_by_a_line_or_the_end), CASE (lines_are_handed_on_as_set),
+  CASE (lines_have_the_id_of_their_stream), { NULL } };
 
-static const CheckCase cases[] = { CHECK_CASE (a_full_disk_leaves_whole_lines),
-  CHECK_CASE (a_full_disk_is_one_error), CHECK_CASE (a_full_disk_need_not_end_the_stream),
-  CHECK_CASE (a_path_may_be_good_for_one_opening),
-  CHECK_CASE (a_file_that_cannot_be_appended_to_is_refused),
-  CHECK_CASE (two_recorders_of_one_file_are_refused),
-  CHECK_CASE (a_recording_is_not_recorded_onto_itself),
-  CHECK_CASE (a_recorder_and_a_replay_may_share_a_new_file),
-  CHECK_CASE (a_file_is_emptied_by_a_line_or_the_end), CHECK_CASE (lines_are_handed_on_as_set),
-  CHECK_CASE (lines_have_the_id_of_their_stream), { NULL } };
-
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

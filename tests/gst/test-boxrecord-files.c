@@ -12,13 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "recorder.h"
 #include "sanitized.h"
 #include "startrace.h"
 #include "textfiles.h"
 
-GST_START_TEST (unusable_files_fail_at_start)
+static void
+unusable_files_fail_at_start (void)
 {
   gchar *path = text_file_new ("words.txt", "not MOT\n", -1);
 
@@ -29,8 +30,6 @@ GST_START_TEST (unusable_files_fail_at_start)
   recorder_must_refuse (path, "append=true", "does not end with a line of JSON Lines");
   g_free (path);
 }
-
-GST_END_TEST;
 
 /* Reads one line from a descriptor, which must be there already. */
 static void
@@ -43,7 +42,7 @@ must_read_line (int fd, const gchar *expected)
     if (line[length++] == '\n')
       break;
   line[length] = '\0';
-  fail_unless_equals_string (line, expected);
+  g_assert_cmpstr (line, ==, expected);
 }
 
 /* Returns the environment for another program that loads the plugin. With a sanitizer in
@@ -60,7 +59,7 @@ child_environment (void)
   if (SANITIZED) {
     gchar *maps = NULL, *name, *end;
 
-    fail_unless (g_file_get_contents ("/proc/self/maps", &maps, NULL, NULL));
+    g_assert_true (g_file_get_contents ("/proc/self/maps", &maps, NULL, NULL));
     if ((name = strstr (maps, "libasan.so")) == NULL) {
       g_printerr ("other programs: NOT TESTED, the sanitizer is no library\n");
       g_clear_pointer (&environment, g_strfreev);
@@ -86,11 +85,11 @@ connect_tcp (int ends[2])
   int listener = socket (AF_INET, SOCK_STREAM, 0);
 
   address.sin_addr.s_addr = htonl (INADDR_LOOPBACK);
-  fail_unless (bind (listener, (struct sockaddr *) &address, length) == 0);
-  fail_unless (listen (listener, 1) == 0);
-  fail_unless (getsockname (listener, (struct sockaddr *) &address, &length) == 0);
+  g_assert_cmpint (bind (listener, (struct sockaddr *) &address, length), ==, 0);
+  g_assert_cmpint (listen (listener, 1), ==, 0);
+  g_assert_cmpint (getsockname (listener, (struct sockaddr *) &address, &length), ==, 0);
   ends[1] = socket (AF_INET, SOCK_STREAM, 0);
-  fail_unless (connect (ends[1], (struct sockaddr *) &address, length) == 0);
+  g_assert_cmpint (connect (ends[1], (struct sockaddr *) &address, length), ==, 0);
   ends[0] = accept (listener, NULL, NULL);
   close (listener);
 }
@@ -112,9 +111,9 @@ must_write_live (const int out[2])
 
   if (environment == NULL)
     return;
-  fail_unless (pipe (err) == 0);
+  g_assert_cmpint (pipe (err), ==, 0);
   fcntl (out[0], F_SETFD, FD_CLOEXEC);
-  fail_unless (g_spawn_async_with_fds (NULL, (gchar **) argv, environment,
+  g_assert_true (g_spawn_async_with_fds (NULL, (gchar **) argv, environment,
       G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid, -1, out[1], err[1], NULL));
   close (out[1]);
   close (err[1]);
@@ -125,7 +124,7 @@ must_write_live (const int out[2])
   must_read_line (out[0],
       "{\"timestamp\":100000000,\"resolution\":{\"width\":16,\"height\":16},"
       "\"objects\":[]}\n");
-  fail_unless (poll (&readable, 1, 20000) == 1);
+  g_assert_true (poll (&readable, 1, 20000) == 1);
   close (out[0]);
   /* the program reports an error and fails, and does not die of SIGPIPE */
   errors = g_malloc0 (65536);
@@ -136,14 +135,17 @@ must_write_live (const int out[2])
     length += got;
   }
   close (err[0]);
-  fail_unless (waitpid (pid, &status, 0) == pid);
-  fail_unless (strstr (errors, "the reader closed the pipe") != NULL, "%s", errors);
-  fail_unless (WIFEXITED (status) && WEXITSTATUS (status) != 0, "status %d", status);
+  g_assert_true (waitpid (pid, &status, 0) == pid);
+  if (strstr (errors, "the reader closed the pipe") == NULL)
+    g_error ("%s", errors);
+  if (!(WIFEXITED (status) && WEXITSTATUS (status) != 0))
+    g_error ("status %d", status);
   g_spawn_close_pid (pid);
   g_free (errors);
 }
 
-GST_START_TEST (standard_output_is_live)
+static void
+standard_output_is_live (void)
 {
   gchar *program = g_find_program_in_path ("gst-launch-1.0");
   int out[2];
@@ -153,19 +155,18 @@ GST_START_TEST (standard_output_is_live)
     return;
   }
   g_free (program);
-  fail_unless (pipe (out) == 0);
+  g_assert_cmpint (pipe (out), ==, 0);
   must_write_live (out);
-  fail_unless (socketpair (AF_UNIX, SOCK_STREAM, 0, out) == 0);
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM, 0, out), ==, 0);
   must_write_live (out);
   /* the system reports the reader's end as ECONNRESET here, as EPIPE above */
   connect_tcp (out);
   must_write_live (out);
 }
 
-GST_END_TEST;
-
 /* boxrecord does not change how an application handles SIGPIPE. */
-GST_START_TEST (sigpipe_stays_as_it_was)
+static void
+sigpipe_stays_as_it_was (void)
 {
   int ends[2];
   gchar *location;
@@ -174,27 +175,25 @@ GST_START_TEST (sigpipe_stays_as_it_was)
   sigset_t mask, pending;
   struct sigaction action;
 
-  fail_unless (pipe (ends) == 0);
+  g_assert_cmpint (pipe (ends), ==, 0);
   location = g_strdup_printf ("/dev/fd/%d", ends[1]);
   h = recorder_new (bus, location, "");
   close (ends[0]);
   close (ends[1]);
-  fail_unless_equals_int (recorder_push (h, 0, 0), GST_FLOW_ERROR);
-  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, "the reader closed the pipe"),
-      1);
+  g_assert_cmpint (recorder_push (h, 0, 0), ==, GST_FLOW_ERROR);
+  g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_ERROR, "the reader closed the pipe"), ==, 1);
   sigpending (&pending);
-  fail_if (sigismember (&pending, SIGPIPE));
+  g_assert_false (sigismember (&pending, SIGPIPE));
   pthread_sigmask (SIG_SETMASK, NULL, &mask);
-  fail_if (sigismember (&mask, SIGPIPE));
+  g_assert_false (sigismember (&mask, SIGPIPE));
   sigaction (SIGPIPE, NULL, &action);
-  fail_unless (action.sa_handler == SIG_DFL);
+  g_assert_true (action.sa_handler == SIG_DFL);
   recorder_free (h, bus);
   g_free (location);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (files_change_in_ready_only)
+static void
+files_change_in_ready_only (void)
 {
   gchar *path = text_file_path ("ready.jsonl"), *location;
   GstBus *bus = gst_bus_new ();
@@ -203,19 +202,19 @@ GST_START_TEST (files_change_in_ready_only)
 
   g_object_set (element, "location", "/elsewhere", NULL);
   g_object_get (element, "location", &location, NULL);
-  fail_unless_equals_string (location, path);
-  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_WARNING, "location"), 1);
+  g_assert_cmpstr (location, ==, path);
+  g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_WARNING, "location"), ==, 1);
   g_free (location);
   gst_object_unref (element);
   recorder_free (h, bus);
   g_free (path);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (files_change_while_starting) { start_race ("boxrecord"); }
-
-GST_END_TEST;
+static void
+files_change_while_starting (void)
+{
+  start_race ("boxrecord");
+}
 
 /* -------------------------------------------------------------------- signal */
 
@@ -229,25 +228,26 @@ on_frame_boxes (GstElement *element, GstBuffer *buffer, GstStructure *boxes, gpo
   gint64 x;
   gint id, width;
 
-  fail_unless (GST_IS_BUFFER (buffer));
-  fail_unless (gst_structure_has_name (boxes, "frame-boxes"));
-  fail_unless (gst_structure_get_uint64 (boxes, "timestamp", &timestamp) && timestamp == 5);
-  fail_unless (gst_structure_get_int (boxes, "width", &width) && width == 16);
-  fail_unless_equals_int (gst_value_array_get_size (array), 2);
+  g_assert_true (GST_IS_BUFFER (buffer));
+  g_assert_true (gst_structure_has_name (boxes, "frame-boxes"));
+  g_assert_true (gst_structure_get_uint64 (boxes, "timestamp", &timestamp) && timestamp == 5);
+  g_assert_true (gst_structure_get_int (boxes, "width", &width) && width == 16);
+  g_assert_cmpint (gst_value_array_get_size (array), ==, 2);
   box = gst_value_get_structure (gst_value_array_get_value (array, 0));
-  fail_unless (gst_structure_get_int64 (box, "x", &x) && x == -3);
-  fail_unless_equals_string (gst_structure_get_string (box, "label"), "car");
-  fail_unless (gst_structure_get_double (box, "confidence", &confidence) && confidence == 0.5);
-  fail_unless (gst_structure_get_int (box, "id", &id) && id == 12);
+  g_assert_true (gst_structure_get_int64 (box, "x", &x) && x == -3);
+  g_assert_cmpstr (gst_structure_get_string (box, "label"), ==, "car");
+  g_assert_true (gst_structure_get_double (box, "confidence", &confidence) && confidence == 0.5);
+  g_assert_true (gst_structure_get_int (box, "id", &id) && id == 12);
   /* applications get any label as valid text */
   box = gst_value_get_structure (gst_value_array_get_value (array, 1));
-  fail_unless_equals_string (gst_structure_get_string (box, "label"), "\xef\xbf\xbd");
-  fail_if (gst_structure_has_field (box, "confidence"));
-  fail_unless (gst_structure_get_int (box, "suppressed-by", &id) && id == 0);
+  g_assert_cmpstr (gst_structure_get_string (box, "label"), ==, "\xef\xbf\xbd");
+  g_assert_false (gst_structure_has_field (box, "confidence"));
+  g_assert_true (gst_structure_get_int (box, "suppressed-by", &id) && id == 0);
   (*(guint *) data)++;
 }
 
-GST_START_TEST (the_signal_needs_no_file)
+static void
+the_signal_needs_no_file (void)
 {
   GstHarness *h = gst_harness_new_parse ("boxrecord emit-signals=true");
   GstElement *element = gst_harness_find_element (h, "boxrecord");
@@ -267,19 +267,18 @@ GST_START_TEST (the_signal_needs_no_file)
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,
           0, NULL));
-  fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
-  fail_unless_equals_int (count, 1);
+  g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+  g_assert_cmpint (count, ==, 1);
   g_object_set (element, "emit-signals", FALSE, NULL);
-  fail_unless_equals_int (gst_harness_push (h, gst_buffer_new ()), GST_FLOW_OK);
-  fail_unless_equals_int (count, 1);
+  g_assert_cmpint (gst_harness_push (h, gst_buffer_new ()), ==, GST_FLOW_OK);
+  g_assert_cmpint (count, ==, 1);
   gst_object_unref (element);
   gst_harness_teardown (h);
 }
 
-GST_END_TEST;
-
 /* Returns python3 if it has the package python3-gi. */
-GST_START_TEST (the_signal_works_from_python)
+static void
+the_signal_works_from_python (void)
 {
   static const gchar script[] =
       "import sys, warnings\n"
@@ -318,7 +317,7 @@ GST_START_TEST (the_signal_works_from_python)
   gint status = 0;
   GError *error = NULL;
 
-  fail_unless (g_file_set_contents (program, script, -1, NULL));
+  g_assert_true (g_file_set_contents (program, script, -1, NULL));
   if (environment == NULL) {
     /* reported above */
   } else if (!g_spawn_sync (NULL, (gchar **) argv, environment, G_SPAWN_DEFAULT, NULL, NULL, NULL,
@@ -328,18 +327,17 @@ GST_START_TEST (the_signal_works_from_python)
   } else if (WIFEXITED (status) && WEXITSTATUS (status) == 77) {
     g_printerr ("the signal from Python: NOT TESTED, there is no python3-gi\n");
   } else {
-    fail_unless (WIFEXITED (status) && WEXITSTATUS (status) == 0, "status %d", status);
+    if (!(WIFEXITED (status) && WEXITSTATUS (status) == 0))
+      g_error ("status %d", status);
   }
   g_strfreev (environment);
   g_free (program);
   g_free (boxes);
 }
 
-GST_END_TEST;
+static const TestCase cases[] = { CASE (unusable_files_fail_at_start),
+  CASE (standard_output_is_live), CASE (sigpipe_stays_as_it_was), CASE (files_change_in_ready_only),
+  CASE (files_change_while_starting), CASE (the_signal_needs_no_file),
+  CASE (the_signal_works_from_python), { NULL } };
 
-static const CheckCase cases[] = { CHECK_CASE (unusable_files_fail_at_start),
-  CHECK_CASE (standard_output_is_live), CHECK_CASE (sigpipe_stays_as_it_was),
-  CHECK_CASE (files_change_in_ready_only), CHECK_CASE (files_change_while_starting),
-  CHECK_CASE (the_signal_needs_no_file), CHECK_CASE (the_signal_works_from_python), { NULL } };
-
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

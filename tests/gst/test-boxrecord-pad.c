@@ -2,7 +2,7 @@
 /* boxrecord: the pad boxes: its text, events, and what happens without a peer. */
 #include <string.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "gstboxes.h"
 
 #define FRAME (100 * GST_MSECOND)
@@ -55,9 +55,9 @@ take_text (Pads *pads, guint number)
   gpointer bytes;
   gchar *text;
 
-  fail_unless (buffer != NULL);
-  fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), number * FRAME);
-  fail_unless_equals_uint64 (GST_BUFFER_DURATION (buffer), FRAME);
+  g_assert_nonnull (buffer);
+  g_assert_cmpuint (GST_BUFFER_PTS (buffer), ==, number * FRAME);
+  g_assert_cmpuint (GST_BUFFER_DURATION (buffer), ==, FRAME);
   gst_buffer_extract_dup (buffer, 0, gst_buffer_get_size (buffer), &bytes, &length);
   text = g_strndup (bytes, length);
   g_free (bytes);
@@ -85,11 +85,13 @@ must_come (Pads *pads, GstEventType type)
 {
   GstEvent *event = take_event (pads, type);
 
-  fail_unless (event != NULL, "no %s", gst_event_type_get_name (type));
+  if (event == NULL)
+    g_error ("no %s", gst_event_type_get_name (type));
   gst_event_unref (event);
 }
 
-GST_START_TEST (pushes_a_line_with_the_times_of_the_frame)
+static void
+pushes_a_line_with_the_times_of_the_frame (void)
 {
   Pads pads = pads_new ("boxrecord");
   gchar *text;
@@ -97,7 +99,7 @@ GST_START_TEST (pushes_a_line_with_the_times_of_the_frame)
   push_frame (&pads, 3, "a");
   push_frame (&pads, 4, "b");
   text = take_text (&pads, 3);
-  fail_unless_equals_string (text,
+  g_assert_cmpstr (text, ==,
       "{\"timestamp\":300000000,\"resolution\":{\"width\":640,"
       "\"height\":480},\"objects\":[{\"x\":10,\"y\":20,\"w\":30,\"h\":40,\"roi_type\":\"a\","
       "\"region_id\":1,\"detection\":{\"bounding_box\":{\"x_min\":0.015625,"
@@ -105,12 +107,12 @@ GST_START_TEST (pushes_a_line_with_the_times_of_the_frame)
       "\"label\":\"a\"}}]}\n");
   g_free (text);
   g_free (take_text (&pads, 4));
-  fail_unless_equals_uint64 (stat_of (pads.element, "frames"), 2);
+  g_assert_cmpuint (stat_of (pads.element, "frames"), ==, 2);
   pads_free (&pads);
 }
-GST_END_TEST
 
-GST_START_TEST (begins_as_the_video_does)
+static void
+begins_as_the_video_does (void)
 {
   Pads pads = pads_new ("boxrecord");
   GstSegment segment;
@@ -125,67 +127,67 @@ GST_START_TEST (begins_as_the_video_does)
   push_frame (&pads, 2, NULL);
   event = take_event (&pads, GST_EVENT_STREAM_START);
   gst_event_parse_stream_flags (event, &flags);
-  fail_unless (flags & GST_STREAM_FLAG_SPARSE);
+  g_assert_true (flags & GST_STREAM_FLAG_SPARSE);
   gst_event_unref (event);
   event = take_event (&pads, GST_EVENT_CAPS);
   gst_event_parse_caps (event, &caps);
-  fail_unless (gst_structure_has_name (gst_caps_get_structure (caps, 0), "text/x-raw"));
+  g_assert_true (gst_structure_has_name (gst_caps_get_structure (caps, 0), "text/x-raw"));
   gst_event_unref (event);
   event = take_event (&pads, GST_EVENT_SEGMENT);
   gst_event_parse_segment (event, &found);
-  fail_unless (gst_segment_is_equal (found, &segment));
+  g_assert_true (gst_segment_is_equal (found, &segment));
   gst_event_unref (event);
   pads_free (&pads);
 }
-GST_END_TEST
 
-GST_START_TEST (pushes_a_gap_for_a_frame_without_boxes)
+static void
+pushes_a_gap_for_a_frame_without_boxes (void)
 {
   Pads pads = pads_new ("boxrecord");
   GstClockTime start, duration;
   GstEvent *event;
 
   push_frame (&pads, 5, NULL);
-  fail_unless (gst_harness_try_pull (pads.boxes) == NULL);
+  g_assert_null (gst_harness_try_pull (pads.boxes));
   event = take_event (&pads, GST_EVENT_GAP);
   gst_event_parse_gap (event, &start, &duration);
-  fail_unless_equals_uint64 (start, 5 * FRAME);
-  fail_unless_equals_uint64 (duration, FRAME);
+  g_assert_cmpuint (start, ==, 5 * FRAME);
+  g_assert_cmpuint (duration, ==, FRAME);
   gst_event_unref (event);
   pads_free (&pads);
 }
-GST_END_TEST
 
-GST_START_TEST (pushes_empty_lines_if_told_so)
+static void
+pushes_empty_lines_if_told_so (void)
 {
   Pads pads = pads_new ("boxrecord empty-lines=true");
   gchar *text;
 
   push_frame (&pads, 5, NULL);
   text = take_text (&pads, 5);
-  fail_unless (g_str_has_suffix (text, "\"objects\":[]}\n"));
+  g_assert_true (g_str_has_suffix (text, "\"objects\":[]}\n"));
   g_free (text);
-  fail_unless (take_event (&pads, GST_EVENT_GAP) == NULL);
+  g_assert_null (take_event (&pads, GST_EVENT_GAP));
   pads_free (&pads);
 }
-GST_END_TEST
 
 /* Demuxers take text with < or & for markup. */
-GST_START_TEST (writes_markup_as_escapes)
+static void
+writes_markup_as_escapes (void)
 {
   Pads pads = pads_new ("boxrecord");
   gchar *text;
 
   push_frame (&pads, 0, "<b>&amp;");
   text = take_text (&pads, 0);
-  fail_unless (strpbrk (text, "<>&") == NULL);
-  fail_unless (strstr (text, "\"\\u003cb\\u003e\\u0026amp;\"") != NULL);
+  g_assert_null (strpbrk (text, "<>&"));
+  g_assert_nonnull (strstr (text, "\"\\u003cb\\u003e\\u0026amp;\""));
   g_free (text);
   pads_free (&pads);
 }
-GST_END_TEST
 
-GST_START_TEST (forwards_gaps_flushes_and_eos)
+static void
+forwards_gaps_flushes_and_eos (void)
 {
   Pads pads = pads_new ("boxrecord");
   GstSegment segment;
@@ -205,10 +207,10 @@ GST_START_TEST (forwards_gaps_flushes_and_eos)
   must_come (&pads, GST_EVENT_EOS);
   pads_free (&pads);
 }
-GST_END_TEST
 
 /* Neither a pad without a peer nor one at its end stops the video. */
-GST_START_TEST (leaves_the_video_alone)
+static void
+leaves_the_video_alone (void)
 {
   GstElement *element = element_new ("boxrecord");
   GstPad *pad = gst_element_request_pad_simple (element, "boxes");
@@ -220,7 +222,7 @@ GST_START_TEST (leaves_the_video_alone)
   push_frame (&pads, 0, "a");
   gst_pad_push_event (pad, gst_event_new_eos ());
   push_frame (&pads, 1, "a");
-  fail_unless (gst_element_request_pad (element, template, NULL, NULL) == NULL);
+  g_assert_null (gst_element_request_pad (element, template, NULL, NULL));
   gst_object_unref (template);
   gst_element_release_request_pad (element, pad);
   gst_object_unref (pad);
@@ -233,7 +235,6 @@ GST_START_TEST (leaves_the_video_alone)
   g_free (take_text (&pads, 3));
   pads_free (&pads);
 }
-GST_END_TEST
 
 static GstFlowReturn
 fail_to_take (GstPad *pad, GstObject *parent, GstBuffer *buffer)
@@ -242,26 +243,26 @@ fail_to_take (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   return GST_FLOW_ERROR;
 }
 
-GST_START_TEST (stops_at_an_error_downstream)
+static void
+stops_at_an_error_downstream (void)
 {
   Pads pads = pads_new ("boxrecord");
 
   gst_pad_set_chain_function (pads.boxes->sinkpad, fail_to_take);
-  fail_unless_equals_int (gst_harness_push (pads.video, frame_new (0)), GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (pads.video, frame_new (0)), ==, GST_FLOW_OK);
   {
     GstBuffer *buffer = frame_new (FRAME);
 
     add_scored (buffer, 1, "a", 10, 20, 30, 40, 0.5);
-    fail_unless_equals_int (gst_harness_push (pads.video, buffer), GST_FLOW_ERROR);
+    g_assert_cmpint (gst_harness_push (pads.video, buffer), ==, GST_FLOW_ERROR);
   }
   pads_free (&pads);
 }
-GST_END_TEST
 
-static const CheckCase cases[] = { CHECK_CASE (pushes_a_line_with_the_times_of_the_frame),
-  CHECK_CASE (begins_as_the_video_does), CHECK_CASE (pushes_a_gap_for_a_frame_without_boxes),
-  CHECK_CASE (pushes_empty_lines_if_told_so), CHECK_CASE (writes_markup_as_escapes),
-  CHECK_CASE (forwards_gaps_flushes_and_eos), CHECK_CASE (leaves_the_video_alone),
-  CHECK_CASE (stops_at_an_error_downstream), { NULL } };
+static const TestCase cases[] = { CASE (pushes_a_line_with_the_times_of_the_frame),
+  CASE (begins_as_the_video_does), CASE (pushes_a_gap_for_a_frame_without_boxes),
+  CASE (pushes_empty_lines_if_told_so), CASE (writes_markup_as_escapes),
+  CASE (forwards_gaps_flushes_and_eos), CASE (leaves_the_video_alone),
+  CASE (stops_at_an_error_downstream), { NULL } };
 
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "recorder.h"
 #include "textfiles.h"
 
@@ -15,7 +15,7 @@ new_fifo (const gchar *name)
 {
   gchar *path = text_file_path (name);
 
-  fail_unless (mkfifo (path, 0600) == 0);
+  g_assert_cmpint (mkfifo (path, 0600), ==, 0);
   return path;
 }
 
@@ -62,7 +62,8 @@ wait_until_blocked (Pusher *pusher, guint ms)
   } while (before != g_atomic_int_get (&pusher->pushed));
 }
 
-GST_START_TEST (a_fifo_without_a_reader_does_not_block_preroll)
+static void
+a_fifo_without_a_reader_does_not_block_preroll (void)
 {
   gchar *path = new_fifo ("preroll");
   gchar *launch = g_strdup_printf ("videotestsrc num-buffers=5 ! video/x-raw,width=16,height=16 "
@@ -73,12 +74,12 @@ GST_START_TEST (a_fifo_without_a_reader_does_not_block_preroll)
   GstMessage *message;
 
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  fail_unless_equals_int (gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND),
+  g_assert_cmpint (gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND), ==,
       GST_STATE_CHANGE_SUCCESS);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND,
       GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
-  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   gst_message_unref (message);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_bus_set_flushing (bus, TRUE);
@@ -88,10 +89,9 @@ GST_START_TEST (a_fifo_without_a_reader_does_not_block_preroll)
   g_free (path);
 }
 
-GST_END_TEST;
-
 /* The first reader of a FIFO gets the lines written before; when it leaves, writing fails. */
-GST_START_TEST (a_late_reader_gets_all_lines)
+static void
+a_late_reader_gets_all_lines (void)
 {
   gchar *path = new_fifo ("late");
   GstBus *bus = gst_bus_new ();
@@ -103,20 +103,18 @@ GST_START_TEST (a_late_reader_gets_all_lines)
   fd = open (path, O_RDONLY | O_NONBLOCK);
   recorder_push_range (h, 3, 4);
   drain (fd, text);
-  fail_unless_equals_int (recorder_lines (text->str), 4);
+  g_assert_cmpint (recorder_lines (text->str), ==, 4);
   recorder_push_range (h, 4, 5);
   close (fd);
-  fail_unless_equals_int (recorder_push (h, 5, 1), GST_FLOW_ERROR);
-  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, "the reader closed the pipe"),
-      1);
+  g_assert_cmpint (recorder_push (h, 5, 1), ==, GST_FLOW_ERROR);
+  g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_ERROR, "the reader closed the pipe"), ==, 1);
   recorder_free (h, bus);
   g_string_free (text, TRUE);
   g_free (path);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (a_stalled_stream_warns_and_goes_on)
+static void
+a_stalled_stream_warns_and_goes_on (void)
 {
   gchar *path = new_fifo ("stall");
   int fd = open (path, O_RDONLY | O_NONBLOCK);
@@ -127,25 +125,25 @@ GST_START_TEST (a_stalled_stream_warns_and_goes_on)
   GstMessage *message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_WARNING);
   gint before = g_atomic_int_get (&pusher.pushed), i;
 
-  fail_unless (message != NULL, "no warning");
+  if (message == NULL)
+    g_error ("no warning");
   gst_message_unref (message);
   for (i = 0; i < 500 && g_atomic_int_get (&pusher.pushed) < before + 10; i++) {
     drain (fd, text);
     g_usleep (10000);
   }
-  fail_unless (i < 500, "the stream did not go on");
+  if (!(i < 500))
+    g_error ("the stream did not go on");
   gst_element_set_state (pusher.h->element, GST_STATE_NULL);
-  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
+  g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
   drain (fd, text);
   recorder_lines (text->str);
-  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_ERROR, ""), 0);
+  g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_ERROR, ""), ==, 0);
   recorder_free (pusher.h, bus);
   g_string_free (text, TRUE);
   close (fd);
   g_free (path);
 }
-
-GST_END_TEST;
 
 /* A flush ends waiting for the reader and leaves whole lines only, also if the reader comes
  * afterwards. */
@@ -160,17 +158,17 @@ flush_leaves_whole_lines (gboolean late)
   GstSegment segment;
 
   wait_until_blocked (&pusher, 100);
-  fail_unless (gst_harness_push_event (pusher.h, gst_event_new_flush_start ()));
-  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
-  fail_unless (gst_harness_push_event (pusher.h, gst_event_new_flush_stop (TRUE)));
+  g_assert_true (gst_harness_push_event (pusher.h, gst_event_new_flush_start ()));
+  g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
+  g_assert_true (gst_harness_push_event (pusher.h, gst_event_new_flush_stop (TRUE)));
   gst_segment_init (&segment, GST_FORMAT_TIME);
-  fail_unless (gst_harness_push_event (pusher.h, gst_event_new_segment (&segment)));
+  g_assert_true (gst_harness_push_event (pusher.h, gst_event_new_segment (&segment)));
   if (late)
     fd = open (path, O_RDONLY | O_NONBLOCK);
-  fail_unless (gst_harness_push_event (pusher.h, gst_event_new_eos ()));
+  g_assert_true (gst_harness_push_event (pusher.h, gst_event_new_eos ()));
   gst_element_set_state (pusher.h->element, GST_STATE_NULL);
   drain (fd, text);
-  fail_unless_equals_int (recorder_lines (text->str), g_atomic_int_get (&pusher.pushed));
+  g_assert_cmpint (recorder_lines (text->str), ==, g_atomic_int_get (&pusher.pushed));
   gst_harness_teardown (pusher.h);
   g_string_free (text, TRUE);
   close (fd);
@@ -178,13 +176,12 @@ flush_leaves_whole_lines (gboolean late)
   g_free (path);
 }
 
-GST_START_TEST (a_flush_leaves_whole_lines)
+static void
+a_flush_leaves_whole_lines (void)
 {
   flush_leaves_whole_lines (FALSE);
   flush_leaves_whole_lines (TRUE);
 }
-
-GST_END_TEST;
 
 static gpointer
 push_300 (gpointer h)
@@ -192,7 +189,7 @@ push_300 (gpointer h)
   guint i;
 
   for (i = 0; i < 300; i++)
-    fail_unless_equals_int (recorder_push (h, i, BIG), GST_FLOW_OK);
+    g_assert_cmpint (recorder_push (h, i, BIG), ==, GST_FLOW_OK);
   return NULL;
 }
 
@@ -207,7 +204,8 @@ read_to_the_end (gpointer path)
   return text;
 }
 
-GST_START_TEST (two_recorders_share_a_pipe)
+static void
+two_recorders_share_a_pipe (void)
 {
   gchar *path = new_fifo ("shared");
   GThread *reader = g_thread_new ("read", read_to_the_end, path);
@@ -221,39 +219,37 @@ GST_START_TEST (two_recorders_share_a_pipe)
   gst_harness_teardown (a);
   gst_harness_teardown (b);
   text = g_thread_join (reader);
-  fail_unless_equals_int (recorder_lines (text->str), 600);
+  g_assert_cmpint (recorder_lines (text->str), ==, 600);
   g_string_free (text, TRUE);
   g_free (path);
 }
 
-GST_END_TEST;
-
 /* A line longer than the largest pipe (1 MiB) is written in parts. */
-GST_START_TEST (a_line_longer_than_the_pipe_passes)
+static void
+a_line_longer_than_the_pipe_passes (void)
 {
   gchar *path = new_fifo ("long");
   GThread *reader = g_thread_new ("read", read_to_the_end, path);
   GstHarness *h = recorder_new (NULL, path, "");
   GString *text;
 
-  fail_unless_equals_int (recorder_push (h, 0, 40000), GST_FLOW_OK);
+  g_assert_cmpint (recorder_push (h, 0, 40000), ==, GST_FLOW_OK);
   recorder_push_range (h, 1, 2);
-  fail_unless_equals_int (recorder_push (h, 2, 40000), GST_FLOW_OK);
+  g_assert_cmpint (recorder_push (h, 2, 40000), ==, GST_FLOW_OK);
   /* waits for the reader to take the rest of the last line */
-  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_eos ()));
   gst_harness_teardown (h);
   text = g_thread_join (reader);
-  fail_unless (text->len > 2 * 1024 * 1024);
-  fail_unless_equals_int (recorder_lines (text->str), 3);
+  g_assert_true (text->len > 2 * 1024 * 1024);
+  g_assert_cmpint (recorder_lines (text->str), ==, 3);
   g_string_free (text, TRUE);
   g_free (path);
 }
 
-GST_END_TEST;
-
 /* A line that leaves less than three pages of the largest pipe (1 MiB) is written at once if the
  * pipe is empty. */
-GST_START_TEST (a_line_fills_an_empty_pipe)
+static void
+a_line_fills_an_empty_pipe (void)
 {
   gchar *path = new_fifo ("full");
   int fd = open (path, O_RDONLY | O_NONBLOCK);
@@ -264,11 +260,11 @@ GST_START_TEST (a_line_fills_an_empty_pipe)
 
   GST_BUFFER_PTS (buffer) = 0;
   gst_buffer_add_video_region_of_interest_meta (buffer, label, 1, 2, 3, 4);
-  fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
   drain (fd, text);
-  fail_unless (text->len > 1024 * 1024 - 3 * 4096 && text->len < 1024 * 1024,
-      "the line has %" G_GSIZE_FORMAT " bytes", text->len);
-  fail_unless_equals_int (recorder_lines (text->str), 1);
+  if (!(text->len > 1024 * 1024 - 3 * 4096 && text->len < 1024 * 1024))
+    g_error ("the line has %" G_GSIZE_FORMAT " bytes", text->len);
+  g_assert_cmpint (recorder_lines (text->str), ==, 1);
   gst_harness_teardown (h);
   g_string_free (text, TRUE);
   g_free (label);
@@ -276,10 +272,9 @@ GST_START_TEST (a_line_fills_an_empty_pipe)
   g_free (path);
 }
 
-GST_END_TEST;
-
 /* With on-error=continue a FIFO may get another reader. */
-GST_START_TEST (a_reader_may_come_back)
+static void
+a_reader_may_come_back (void)
 {
   gchar *path = new_fifo ("back");
   int fd = open (path, O_RDONLY | O_NONBLOCK);
@@ -290,28 +285,25 @@ GST_START_TEST (a_reader_may_come_back)
   recorder_push_range (h, 0, 1);
   close (fd);
   recorder_push_range (h, 1, 4);
-  fail_unless_equals_uint64 (recorder_stat (h, "failed"), 1);
-  fail_unless_equals_int (recorder_messages (bus, GST_MESSAGE_WARNING,
-                              "the reader closed the pipe"),
+  g_assert_cmpuint (recorder_stat (h, "failed"), ==, 1);
+  g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_WARNING, "the reader closed the pipe"), ==,
       1);
   fd = open (path, O_RDONLY | O_NONBLOCK);
   recorder_push_range (h, 4, 5);
   drain (fd, text);
-  fail_unless_equals_int (recorder_lines (text->str), 3);
-  fail_unless (g_str_has_prefix (text->str, "{\"timestamp\":200000000,\"dropped\":1,"), "%s",
-      text->str);
+  g_assert_cmpint (recorder_lines (text->str), ==, 3);
+  if (!(g_str_has_prefix (text->str, "{\"timestamp\":200000000,\"dropped\":1,")))
+    g_error ("%s", text->str);
   recorder_free (h, bus);
   g_string_free (text, TRUE);
   close (fd);
   g_free (path);
 }
 
-GST_END_TEST;
+static const TestCase cases[] = { CASE (a_fifo_without_a_reader_does_not_block_preroll),
+  CASE (a_late_reader_gets_all_lines), CASE (a_stalled_stream_warns_and_goes_on),
+  CASE (a_flush_leaves_whole_lines), CASE (two_recorders_share_a_pipe),
+  CASE (a_line_longer_than_the_pipe_passes), CASE (a_line_fills_an_empty_pipe),
+  CASE (a_reader_may_come_back), { NULL } };
 
-static const CheckCase cases[] = { CHECK_CASE (a_fifo_without_a_reader_does_not_block_preroll),
-  CHECK_CASE (a_late_reader_gets_all_lines), CHECK_CASE (a_stalled_stream_warns_and_goes_on),
-  CHECK_CASE (a_flush_leaves_whole_lines), CHECK_CASE (two_recorders_share_a_pipe),
-  CHECK_CASE (a_line_longer_than_the_pipe_passes), CHECK_CASE (a_line_fills_an_empty_pipe),
-  CHECK_CASE (a_reader_may_come_back), { NULL } };
-
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "textfiles.h"
 
 #define FRAME (100 * GST_MSECOND)
@@ -44,25 +44,12 @@ new_buffer (GstClockTime pts)
 static void
 push (GstHarness *h, GstBuffer *buffer)
 {
-  fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
   gst_buffer_unref (gst_harness_pull (h));
 }
 
-/* Counts the messages of that type on the bus. */
-static guint
-count_messages (GstBus *bus, GstMessageType type)
-{
-  GstMessage *message;
-  guint count = 0;
-
-  while ((message = gst_bus_pop_filtered (bus, type)) != NULL) {
-    gst_message_unref (message);
-    count++;
-  }
-  return count;
-}
-
-GST_START_TEST (frames_become_lines)
+static void
+frames_become_lines (void)
 {
   gchar *path = text_file_path ("out.jsonl");
   GstHarness *h = harness (NULL, CAPS, "boxrecord location=\"%s\"", path);
@@ -105,9 +92,8 @@ GST_START_TEST (frames_become_lines)
   g_free (path);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (caps_may_change_or_tell_nothing)
+static void
+caps_may_change_or_tell_nothing (void)
 {
   gchar *path = text_file_path ("caps.jsonl");
   GstHarness *h = harness (NULL, NO_SIZE, "boxrecord location=\"%s\"", path);
@@ -129,9 +115,8 @@ GST_START_TEST (caps_may_change_or_tell_nothing)
   g_free (path);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (buffers_are_never_copied)
+static void
+buffers_are_never_copied (void)
 {
   gchar *path = text_file_path ("same.jsonl");
   GstHarness *h = harness (NULL, CAPS, "boxrecord location=\"%s\"", path);
@@ -139,18 +124,17 @@ GST_START_TEST (buffers_are_never_copied)
 
   gst_buffer_add_video_region_of_interest_meta (in, "a", 1, 2, 3, 4);
   gst_buffer_ref (in); /* two owners, so not writable */
-  fail_unless_equals_int (gst_harness_push (h, in), GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (h, in), ==, GST_FLOW_OK);
   out = gst_harness_pull (h);
-  fail_unless (out == in);
+  g_assert_true (out == in);
   gst_buffer_unref (out);
   gst_buffer_unref (in);
   gst_harness_teardown (h);
   g_free (path);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (mot_text_is_written)
+static void
+mot_text_is_written (void)
 {
   gchar *path = text_file_path ("out.mot");
   GstBus *bus = gst_bus_new ();
@@ -170,16 +154,15 @@ GST_START_TEST (mot_text_is_written)
     push (h, buffer);
   }
   text_file_must_be (path, "2,7,10,1,30,60,-1,-1,-1,-1\n3,7,10,1,30,60,0.5,-1,-1,-1\n");
-  fail_unless_equals_int (count_messages (bus, GST_MESSAGE_WARNING), 2); /* label, NaN */
+  g_assert_cmpint (count_messages (bus, GST_MESSAGE_WARNING), ==, 2); /* label, NaN */
   gst_harness_teardown (h);
   gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (bus);
   g_free (path);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (numbers_that_are_none_are_left_out)
+static void
+numbers_that_are_none_are_left_out (void)
 {
   gchar *path = text_file_path ("nan.jsonl");
   GstBus *bus = gst_bus_new ();
@@ -200,14 +183,12 @@ GST_START_TEST (numbers_that_are_none_are_left_out)
       "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n"
       "{\"timestamp\":1,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n"
       "{\"timestamp\":2,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n");
-  fail_unless_equals_int (count_messages (bus, GST_MESSAGE_WARNING), 1);
+  g_assert_cmpint (count_messages (bus, GST_MESSAGE_WARNING), ==, 1);
   gst_harness_teardown (h);
   gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (bus);
   g_free (path);
 }
-
-GST_END_TEST;
 
 /* ------------------------------------------------------- recorded again: bytes */
 
@@ -227,13 +208,14 @@ must_survive (const gchar *path, const gchar *caps, const gchar *format, const G
   gst_harness_teardown (h);
   before = text_file_read (path);
   after = text_file_read (again);
-  fail_unless_equals_string (after, before);
+  g_assert_cmpstr (after, ==, before);
   g_free (before);
   g_free (after);
   g_free (again);
 }
 
-GST_START_TEST (golden_recordings_survive)
+static void
+golden_recordings_survive (void)
 {
   static const GstClockTime times[] = { 0, 33366700, GST_CLOCK_TIME_NONE, 9223372036854 };
   static const GstClockTime no_size[] = { 0, FRAME, GST_CLOCK_TIME_NONE };
@@ -241,7 +223,7 @@ GST_START_TEST (golden_recordings_survive)
   const gchar *data = g_getenv ("NMS_TEST_DATA");
   gchar *path;
 
-  fail_unless (data != NULL);
+  g_assert_nonnull (data);
   path = g_build_filename (data, "boxes.jsonl", NULL);
   must_survive (path, CAPS, "jsonl", times, G_N_ELEMENTS (times));
   g_free (path);
@@ -252,8 +234,6 @@ GST_START_TEST (golden_recordings_survive)
   must_survive (path, CAPS, "mot", mot, G_N_ELEMENTS (mot));
   g_free (path);
 }
-
-GST_END_TEST;
 
 static void
 add_random_box (GstBuffer *buffer, GRand *random, gint width, gint height)
@@ -300,7 +280,8 @@ add_random_box (GstBuffer *buffer, GRand *random, gint width, gint height)
   }
 }
 
-GST_START_TEST (random_recordings_survive)
+static void
+random_recordings_survive (void)
 {
   static const struct
   {
@@ -342,11 +323,9 @@ GST_START_TEST (random_recordings_survive)
   }
 }
 
-GST_END_TEST;
+static const TestCase cases[] = { CASE (frames_become_lines),
+  CASE (caps_may_change_or_tell_nothing), CASE (buffers_are_never_copied),
+  CASE (mot_text_is_written), CASE (numbers_that_are_none_are_left_out),
+  CASE (golden_recordings_survive), CASE (random_recordings_survive), { NULL } };
 
-static const CheckCase cases[] = { CHECK_CASE (frames_become_lines),
-  CHECK_CASE (caps_may_change_or_tell_nothing), CHECK_CASE (buffers_are_never_copied),
-  CHECK_CASE (mot_text_is_written), CHECK_CASE (numbers_that_are_none_are_left_out),
-  CHECK_CASE (golden_recordings_survive), CHECK_CASE (random_recordings_survive), { NULL } };
-
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

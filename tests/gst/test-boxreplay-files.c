@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "replaying.h"
 #include "sanitized.h"
 #include "startrace.h"
@@ -13,7 +13,8 @@
 
 /* --------------------------------------------------------------- bad input */
 
-GST_START_TEST (unusable_files_fail_at_start)
+static void
+unusable_files_fail_at_start (void)
 {
   gchar *path = text_file_path ("missing.jsonl");
 
@@ -23,7 +24,7 @@ GST_START_TEST (unusable_files_fail_at_start)
   replay_must_refuse ("Is a directory", "boxreplay location=%s", g_get_tmp_dir ());
   g_free (path);
   path = text_file_new ("secret.jsonl", "", 0);
-  fail_unless (chmod (path, 0) == 0);
+  g_assert_cmpint (chmod (path, 0), ==, 0);
   if (access (path, R_OK) < 0)
     replay_must_refuse ("Permission denied", "boxreplay location=%s", path);
   else
@@ -31,9 +32,8 @@ GST_START_TEST (unusable_files_fail_at_start)
   g_free (path);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (malformed_lines_name_file_and_line)
+static void
+malformed_lines_name_file_and_line (void)
 {
   static const gchar good[] = "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n";
   static const struct
@@ -57,52 +57,50 @@ GST_START_TEST (malformed_lines_name_file_and_line)
     Replay r;
 
     replay_open (&r, text, "");
-    fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+    g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
     replay_must_say (&r, GST_MESSAGE_ERROR, rows[i].says);
     replay_close (&r);
 
     replay_open (&r, text, "on-error=skip");
-    fail_unless_equals_int (replay_x_at (&r, 0), 1);
-    fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
-    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+    g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+    g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
+    g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
     replay_must_say (&r, GST_MESSAGE_WARNING, rows[i].says);
-    fail_unless_equals_uint64 (replay_stat (&r, "skipped"), 1);
+    g_assert_cmpuint (replay_stat (&r, "skipped"), ==, 1);
     replay_close (&r);
 
     /* a bad line counts as a frame of the index */
     replay_open (&r, text, "on-error=skip match=index");
-    fail_unless_equals_int (replay_x_at (&r, 0), 1);
-    fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
-    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+    g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+    g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
+    g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
     replay_close (&r);
     g_free (text);
   }
 }
 
-GST_END_TEST;
-
-GST_START_TEST (the_format_is_told_or_refused)
+static void
+the_format_is_told_or_refused (void)
 {
   Replay r;
 
   replay_open (&r, "\n  \nhello\n", "on-error=skip");
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, ":3: neither JSON Lines (which begins with '{') nor MOT");
   replay_close (&r);
   replay_open (&r, "", "");
-  fail_unless_equals_int (replay_x_at (&r, 0), -1);
-  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
-  fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) == NULL);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
+  g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
   replay_close (&r);
   replay_open (&r, "{\"objects\":[]}", "format=mot");
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, ":1: frame is not a number");
   replay_close (&r);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (long_lines_are_refused)
+static void
+long_lines_are_refused (void)
 {
   gchar *blanks = g_strnfill (200000, ' ');
   gchar *text = g_strconcat ("{\"timestamp\":0,\"objects\":[", blanks,
@@ -112,26 +110,25 @@ GST_START_TEST (long_lines_are_refused)
   Replay r;
 
   replay_open (&r, text, "max-line=200000");
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, ":1: the line is longer than max-line (200000 bytes)");
   replay_close (&r);
   replay_open (&r, text, "max-line=200000 on-error=skip");
-  fail_unless_equals_int (replay_x_at (&r, 0), -1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
-  fail_unless_equals_uint64 (replay_stat (&r, "skipped"), 1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
+  g_assert_cmpuint (replay_stat (&r, "skipped"), ==, 1);
   replay_close (&r);
   replay_open (&r, text, "max-line=200100");
-  fail_unless_equals_int (replay_x_at (&r, 0), -1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
   replay_close (&r);
   g_free (text);
   g_free (blanks);
 }
 
-GST_END_TEST;
-
 /* A label beyond the limit is left out and does not become a quark. The box stays. */
-GST_START_TEST (labels_are_limited)
+static void
+labels_are_limited (void)
 {
   static const gchar *const expected[] = { "limit-a", "limit-b", "", "limit-a", "person", "" };
   const gchar *names[] = { "limit-a", "limit-b", "limit-c", "limit-a", "person", NULL };
@@ -150,32 +147,31 @@ GST_START_TEST (labels_are_limited)
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     GstBuffer *buffer;
 
-    fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (i * FRAME)), GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (r.h, replay_buffer (i * FRAME)), ==, GST_FLOW_OK);
     buffer = gst_harness_pull (r.h);
-    fail_unless_equals_int (replay_count (buffer), 1);
-    fail_unless_equals_int (replay_box (buffer, 0)->x, i);
-    fail_unless_equals_string (g_quark_to_string (replay_box (buffer, 0)->roi_type), expected[i]);
+    g_assert_cmpint (replay_count (buffer), ==, 1);
+    g_assert_cmpint (replay_box (buffer, 0)->x, ==, i);
+    g_assert_cmpstr (g_quark_to_string (replay_box (buffer, 0)->roi_type), ==, expected[i]);
     gst_buffer_unref (buffer);
   }
-  fail_unless_equals_uint64 (replay_stat (&r, "labels-refused"), 2);
-  fail_unless (g_quark_try_string ("limit-c") == 0);
-  fail_unless (g_quark_try_string (longest) == 0);
+  g_assert_cmpuint (replay_stat (&r, "labels-refused"), ==, 2);
+  g_assert_cmpint (g_quark_try_string ("limit-c"), ==, 0);
+  g_assert_cmpint (g_quark_try_string (longest), ==, 0);
   replay_must_say (&r, GST_MESSAGE_WARNING, "without its label, because max-labels (2)");
   replay_close (&r);
 
   replay_open (&r, text->str, "match=index max-labels=0");
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i);
-  fail_unless_equals_uint64 (replay_stat (&r, "labels-refused"), 0);
-  fail_unless (g_quark_try_string ("limit-c") != 0);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i);
+  g_assert_cmpuint (replay_stat (&r, "labels-refused"), ==, 0);
+  g_assert_true (g_quark_try_string ("limit-c") != 0);
   replay_close (&r);
   g_string_free (text, TRUE);
   g_free (longest);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (boxes_without_any_frame_size)
+static void
+boxes_without_any_frame_size (void)
 {
   static const gchar text[] =
       "{\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,"
@@ -185,24 +181,23 @@ GST_START_TEST (boxes_without_any_frame_size)
 
   replay_open (&r, text, "");
   gst_harness_set_src_caps_str (r.h, "application/x-anything");
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, ":1: objects[0] has normalized coordinates only");
   replay_close (&r);
   replay_open (&r, text, "on-error=skip");
   gst_harness_set_src_caps_str (r.h, "application/x-anything");
-  fail_unless_equals_int (replay_x_at (&r, 0), -1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
-  fail_unless_equals_uint64 (replay_stat (&r, "skipped"), 1);
-  fail_unless_equals_uint64 (replay_stat (&r, "matched"), 1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
+  g_assert_cmpuint (replay_stat (&r, "skipped"), ==, 1);
+  g_assert_cmpuint (replay_stat (&r, "matched"), ==, 1);
   replay_close (&r);
 }
-
-GST_END_TEST;
 
 /* -------------------------------------------------------------- pipes, states */
 
 /* A pipe is read forward: seeks forward work, seeks back do not. */
-GST_START_TEST (a_fifo_streams)
+static void
+a_fifo_streams (void)
 {
   Replay r;
   int fd = replay_open_pipe (&r, "");
@@ -210,24 +205,23 @@ GST_START_TEST (a_fifo_streams)
   for (guint i = 0; i < 4; i++) {
     gchar *line = replay_line (i * FRAME, i + 1);
 
-    fail_unless_equals_int (write (fd, line, strlen (line)), (int) strlen (line));
+    g_assert_cmpint (write (fd, line, strlen (line)), ==, (int) strlen (line));
     g_free (line);
   }
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
   replay_flush (&r);
   replay_segment (&r, 3 * FRAME, 3 * FRAME);
-  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), 4);
+  g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, 4);
   replay_flush (&r);
   replay_segment (&r, 0, 0);
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, "cannot seek backward");
   replay_close_pipe (&r, fd);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (files_change_in_ready_only)
+static void
+files_change_in_ready_only (void)
 {
   static const gdouble times[] = { 0 };
   GstElement *element;
@@ -238,23 +232,24 @@ GST_START_TEST (files_change_in_ready_only)
   element = gst_harness_find_element (r.h, "boxreplay");
   g_object_set (element, "location", "/elsewhere", NULL);
   g_object_get (element, "location", &location, NULL);
-  fail_unless_equals_string (location, r.path);
+  g_assert_cmpstr (location, ==, r.path);
   g_free (location);
   g_free (replay_message (&r, GST_MESSAGE_WARNING));
   g_object_set (element, "tolerance", G_GUINT64_CONSTANT (5), "existing", 1, NULL);
-  fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_WARNING) == NULL);
+  g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_WARNING));
   gst_object_unref (element);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (files_change_while_starting) { start_race ("boxreplay"); }
-
-GST_END_TEST;
+static void
+files_change_while_starting (void)
+{
+  start_race ("boxreplay");
+}
 
 /* A pipeline may play again: its recording is read again, and written anew. */
-GST_START_TEST (states_may_repeat)
+static void
+states_may_repeat (void)
 {
   static const gdouble times[] = { 0, 1, 2 };
   gchar *text = replay_records (times, 3), *before = NULL;
@@ -272,19 +267,20 @@ GST_START_TEST (states_may_repeat)
     GstStructure *stats;
     guint64 matched;
 
-    fail_if (gst_element_set_state (pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
+    g_assert_false (
+        gst_element_set_state (pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
     message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
         GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
+    g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
     gst_message_unref (message);
     g_object_get (replay, "stats", &stats, NULL);
-    fail_unless (gst_structure_get_uint64 (stats, "matched", &matched));
-    fail_unless_equals_uint64 (matched, 3);
+    g_assert_true (gst_structure_get_uint64 (stats, "matched", &matched));
+    g_assert_cmpuint (matched, ==, 3);
     gst_structure_free (stats);
     gst_element_set_state (pipeline, GST_STATE_NULL);
     if (before == NULL)
       before = text_file_read (copy);
-    fail_unless (strstr (before, "200000000") != NULL);
+    g_assert_nonnull (strstr (before, "200000000"));
     text_file_must_be (copy, before);
   }
   gst_object_unref (bus);
@@ -297,15 +293,13 @@ GST_START_TEST (states_may_repeat)
   g_free (text);
 }
 
-GST_END_TEST;
-
 static guint64
 resident_kib (void)
 {
   gchar *text = NULL, *line;
   guint64 kib = 0;
 
-  fail_unless (g_file_get_contents ("/proc/self/status", &text, NULL, NULL));
+  g_assert_true (g_file_get_contents ("/proc/self/status", &text, NULL, NULL));
   if ((line = strstr (text, "VmRSS:")) != NULL)
     kib = g_ascii_strtoull (line + 6, NULL, 10);
   g_free (text);
@@ -313,7 +307,8 @@ resident_kib (void)
 }
 
 /* A recording of any length is read in 16 bytes a line, or 32 while it is sorted. */
-GST_START_TEST (long_recordings_take_little_memory)
+static void
+long_recordings_take_little_memory (void)
 {
   /* fewer with a sanitizer, which is slow and hides the memory in use */
   const guint lines = SANITIZED ? 30000 : 300000;
@@ -324,14 +319,14 @@ GST_START_TEST (long_recordings_take_little_memory)
   Replay r;
   guint i;
 
-  fail_unless (file != NULL);
+  g_assert_nonnull (file);
   for (i = 0; i < lines; i++)
     fprintf (file,
         "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":16,"
         "\"height\":16},\"objects\":[{\"x\":%u,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"person\","
         "\"region_id\":%u}]}\n",
         i * FRAME, i % 12 + 1, i);
-  fail_unless (fclose (file) == 0);
+  g_assert_cmpint (fclose (file), ==, 0);
   launch = g_strdup_printf ("boxreplay location=%s", path);
   r.path = path;
   r.h = gst_harness_new_parse (launch);
@@ -339,25 +334,22 @@ GST_START_TEST (long_recordings_take_little_memory)
   gst_harness_set_src_caps_str (r.h, CAPS);
   gst_harness_set_drop_buffers (r.h, TRUE);
   for (i = 0; i < lines; i += 3) { /* some records are skipped */
-    fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (i * FRAME)), GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (r.h, replay_buffer (i * FRAME)), ==, GST_FLOW_OK);
     if (i == lines / 10)
       before = resident_kib ();
   }
   after = resident_kib ();
-  fail_unless_equals_uint64 (replay_stat (&r, "matched"), lines / 3);
-  fail_unless (SANITIZED || after < before + 8192,
-      "%" G_GUINT64_FORMAT " KiB, after %" G_GUINT64_FORMAT, before, after);
+  g_assert_cmpuint (replay_stat (&r, "matched"), ==, lines / 3);
+  if (!(SANITIZED || after < before + 8192))
+    g_error ("%" G_GUINT64_FORMAT " KiB, after %" G_GUINT64_FORMAT, before, after);
   g_free (launch);
   replay_close (&r);
 }
 
-GST_END_TEST;
+static const TestCase cases[] = { CASE (unusable_files_fail_at_start),
+  CASE (malformed_lines_name_file_and_line), CASE (the_format_is_told_or_refused),
+  CASE (long_lines_are_refused), CASE (labels_are_limited), CASE (boxes_without_any_frame_size),
+  CASE (a_fifo_streams), CASE (files_change_in_ready_only), CASE (files_change_while_starting),
+  CASE (states_may_repeat), CASE (long_recordings_take_little_memory), { NULL } };
 
-static const CheckCase cases[] = { CHECK_CASE (unusable_files_fail_at_start),
-  CHECK_CASE (malformed_lines_name_file_and_line), CHECK_CASE (the_format_is_told_or_refused),
-  CHECK_CASE (long_lines_are_refused), CHECK_CASE (labels_are_limited),
-  CHECK_CASE (boxes_without_any_frame_size), CHECK_CASE (a_fifo_streams),
-  CHECK_CASE (files_change_in_ready_only), CHECK_CASE (files_change_while_starting),
-  CHECK_CASE (states_may_repeat), CHECK_CASE (long_recordings_take_little_memory), { NULL } };
-
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "gstboxes.h"
 #include "replaying.h"
 #include "textfiles.h"
@@ -16,14 +16,15 @@ append_text (const gchar *path, const gchar *text, gssize length)
   FILE *file = fopen (path, "a");
   gsize size = length < 0 ? strlen (text) : (gsize) length;
 
-  fail_unless (file != NULL);
-  fail_unless_equals_uint64 (fwrite (text, 1, size, file), size);
-  fail_unless (fclose (file) == 0);
+  g_assert_nonnull (file);
+  g_assert_cmpuint (fwrite (text, 1, size, file), ==, size);
+  g_assert_cmpint (fclose (file), ==, 0);
 }
 
 /* ------------------------------------------------------------- unfinished lines */
 
-GST_START_TEST (an_unfinished_line_is_a_warning)
+static void
+an_unfinished_line_is_a_warning (void)
 {
   static const gchar *const properties[] = { "", "on-error=skip", "match=index" };
   static const gdouble times[] = { 0, 1 };
@@ -36,38 +37,35 @@ GST_START_TEST (an_unfinished_line_is_a_warning)
 
       text[strlen (text) - cut] = '\0';
       replay_open (&r, text, properties[i]);
-      fail_unless_equals_int (replay_x_at (&r, 0), 1);
-      fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
-      fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), -1);
-      fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+      g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+      g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
+      g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, -1);
+      g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
       replay_must_say (&r, GST_MESSAGE_WARNING, ":2: ");
-      fail_unless_equals_uint64 (replay_stat (&r, "skipped"), 1);
-      fail_unless_equals_uint64 (replay_stat (&r, "matched"), 1);
+      g_assert_cmpuint (replay_stat (&r, "skipped"), ==, 1);
+      g_assert_cmpuint (replay_stat (&r, "matched"), ==, 1);
       replay_close (&r);
       g_free (text);
     }
   }
 }
 
-GST_END_TEST;
-
-GST_START_TEST (unfinished_mot_text_is_a_warning)
+static void
+unfinished_mot_text_is_a_warning (void)
 {
   Replay r;
 
   replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n2,1,2", "");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
   replay_must_say (&r, GST_MESSAGE_WARNING, ":2: 3 columns");
   replay_close (&r);
   /* text that cannot be the beginning of a record is an error */
   replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n2,1,x", "");
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, ":2: ");
   replay_close (&r);
 }
-
-GST_END_TEST;
 
 /* -------------------------------------------------------------------- following */
 
@@ -91,7 +89,8 @@ write_slowly (gpointer path)
   return NULL;
 }
 
-GST_START_TEST (follow_waits_for_lines)
+static void
+follow_waits_for_lines (void)
 {
   static const gdouble times[] = { 0 };
   GThread *writer;
@@ -99,23 +98,21 @@ GST_START_TEST (follow_waits_for_lines)
   gint i;
 
   replay_open_records (&r, times, 1, "follow=true");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
   writer = g_thread_new ("writer", write_slowly, r.path);
   for (i = 1; i < LINES; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i + 1);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i + 1);
   g_thread_join (writer);
   /* seeks do not wait for lines that are not written yet */
   replay_flush (&r);
   replay_segment (&r, 3 * FRAME, 3 * FRAME);
-  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), 4);
+  g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, 4);
   /* the end of the stream does not wait for them either */
-  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
-  fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) == NULL);
+  g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
+  g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
   replay_close (&r);
 }
-
-GST_END_TEST;
 
 static gpointer
 push_second (gpointer data)
@@ -124,7 +121,8 @@ push_second (gpointer data)
 }
 
 /* Neither a silent pipe nor a file that does not grow blocks a flush or a state change. */
-GST_START_TEST (waiting_is_interrupted)
+static void
+waiting_is_interrupted (void)
 {
   static const gdouble times[] = { 0 };
 
@@ -143,16 +141,14 @@ GST_START_TEST (waiting_is_interrupted)
       gst_harness_push_event (r.h, gst_event_new_flush_start ());
     else
       gst_element_set_state (r.h->element, GST_STATE_NULL);
-    fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
-    fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR) == NULL);
+    g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
+    g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR));
     if (i < 2)
       replay_close_pipe (&r, fd);
     else
       replay_close (&r);
   }
 }
-
-GST_END_TEST;
 
 /* Appends the records from..to-1, each at its number of frames and with x one higher. */
 static void
@@ -168,7 +164,8 @@ append_records (const gchar *path, guint from, guint to)
 
 /* A file that was moved away is read to its end, without a line that it does not finish, and then
  * the new file at its path. */
-GST_START_TEST (follow_goes_on_in_a_new_file)
+static void
+follow_goes_on_in_a_new_file (void)
 {
   static const gchar *const properties[] = { "follow=true", "follow=true match=index" };
   static const gdouble times[] = { 0 };
@@ -179,33 +176,32 @@ GST_START_TEST (follow_goes_on_in_a_new_file)
     Replay r;
 
     replay_open_records (&r, times, 1, properties[i]);
-    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
     for (k = 0; k < 2; k++) {
-      fail_unless (rename (r.path, old) == 0);
+      g_assert_cmpint (rename (r.path, old), ==, 0);
       append_records (r.path, 3 + 4 * k, 5 + 4 * k);
       append_records (old, 1 + 4 * k, 3 + 4 * k);
       append_text (old, "{\"timestamp\":", -1);
-      fail_unless_equals_int (replay_x_at (&r, (1 + 4 * k) * FRAME), 2 + 4 * k);
-      fail_unless_equals_int (replay_x_at (&r, (2 + 4 * k) * FRAME), 3 + 4 * k);
-      fail_unless_equals_int (replay_x_at (&r, (3 + 4 * k) * FRAME), 4 + 4 * k);
-      fail_unless_equals_int (replay_x_at (&r, (4 + 4 * k) * FRAME), 5 + 4 * k);
+      g_assert_cmpint (replay_x_at (&r, (1 + 4 * k) * FRAME), ==, 2 + 4 * k);
+      g_assert_cmpint (replay_x_at (&r, (2 + 4 * k) * FRAME), ==, 3 + 4 * k);
+      g_assert_cmpint (replay_x_at (&r, (3 + 4 * k) * FRAME), ==, 4 + 4 * k);
+      g_assert_cmpint (replay_x_at (&r, (4 + 4 * k) * FRAME), ==, 5 + 4 * k);
     }
     /* a seek finds the records of the new file only */
     replay_flush (&r);
     replay_segment (&r, 5 * FRAME, 5 * FRAME);
-    fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), -1);
-    fail_unless_equals_int (replay_x_at (&r, 6 * FRAME), -1);
-    fail_unless_equals_int (replay_x_at (&r, 7 * FRAME), 8);
-    fail_unless_equals_int (replay_x_at (&r, 8 * FRAME), 9);
-    fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) == NULL);
+    g_assert_cmpint (replay_x_at (&r, 5 * FRAME), ==, -1);
+    g_assert_cmpint (replay_x_at (&r, 6 * FRAME), ==, -1);
+    g_assert_cmpint (replay_x_at (&r, 7 * FRAME), ==, 8);
+    g_assert_cmpint (replay_x_at (&r, 8 * FRAME), ==, 9);
+    g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
     replay_close (&r);
   }
   g_free (old);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (follow_goes_on_in_a_file_cut_off)
+static void
+follow_goes_on_in_a_file_cut_off (void)
 {
   static const gdouble times[] = { 0 };
   gchar *line = replay_line (3 * FRAME, 4);
@@ -213,44 +209,42 @@ GST_START_TEST (follow_goes_on_in_a_file_cut_off)
 
   replay_open_records (&r, times, 1, "follow=true");
   append_records (r.path, 1, 2);
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
-  fail_unless (truncate (r.path, 0) == 0);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
+  g_assert_cmpint (truncate (r.path, 0), ==, 0);
   append_records (r.path, 2, 3);
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
   /* messages count the lines of the new contents */
   append_text (r.path, line, -1);
   append_text (r.path, "x\n", -1);
-  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), 4);
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (4 * FRAME)), GST_FLOW_ERROR);
+  g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, 4);
+  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (4 * FRAME)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, ":3: the line is not a JSON object");
   replay_close (&r);
   g_free (line);
 }
 
-GST_END_TEST;
-
 /* Without a file at the path, or with an empty one, the stream waits. */
-GST_START_TEST (follow_waits_for_a_new_file)
+static void
+follow_waits_for_a_new_file (void)
 {
   static const gdouble times[] = { 0 };
   Replay r;
 
   replay_open_records (&r, times, 1, "follow=true boxes-timeout=20000000");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless (unlink (r.path) == 0);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (unlink (r.path), ==, 0);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
   append_text (r.path, "", 0);
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), -1);
+  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, -1);
   append_records (r.path, 3, 4);
-  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), 4);
+  g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, 4);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
 /* A stream that waits for lines posts one warning. */
-GST_START_TEST (waiting_is_a_warning)
+static void
+waiting_is_a_warning (void)
 {
   for (guint i = 0; i < 2; i++) {
     int fd = -1;
@@ -266,7 +260,7 @@ GST_START_TEST (waiting_is_a_warning)
       g_usleep (1300000);
       replay_flush (&r);
       replay_segment (&r, 0, 0);
-      fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
+      g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
     }
     replay_must_say (&r, GST_MESSAGE_WARNING, "has had no line for 1 s");
     if (i == 0)
@@ -276,11 +270,10 @@ GST_START_TEST (waiting_is_a_warning)
   }
 }
 
-GST_END_TEST;
-
 /* ---------------------------------------------------------------------- holding */
 
-GST_START_TEST (hold_fills_the_frames_between)
+static void
+hold_fills_the_frames_between (void)
 {
   static const gdouble times[] = { 0, 2, 4, 9 };
   static const gint x[] = { 1, 1, 2, 2, 3, 3, 3, -1, -1, 4, 4, 4, -1 };
@@ -289,25 +282,24 @@ GST_START_TEST (hold_fills_the_frames_between)
 
   replay_open_records (&r, times, 4, "hold=200000000");
   for (i = 0; i < G_N_ELEMENTS (x); i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), x[i]);
-  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
-  fail_unless_equals_uint64 (replay_stat (&r, "matched"), 4);
-  fail_unless_equals_uint64 (replay_stat (&r, "held"), 6);
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, x[i]);
+  g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  g_assert_cmpuint (replay_stat (&r, "matched"), ==, 4);
+  g_assert_cmpuint (replay_stat (&r, "held"), ==, 6);
+  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
   replay_close (&r);
 
   /* without it, every other frame has no boxes */
   replay_open_records (&r, times, 4, "");
   for (i = 0; i < 5; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 2 ? -1 : (gint) i / 2 + 1);
-  fail_unless_equals_uint64 (replay_stat (&r, "held"), 0);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 2 ? -1 : (gint) i / 2 + 1);
+  g_assert_cmpuint (replay_stat (&r, "held"), ==, 0);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
 /* A record without boxes is held instead of the record before it. */
-GST_START_TEST (hold_ends_at_an_empty_record)
+static void
+hold_ends_at_an_empty_record (void)
 {
   Replay r;
 
@@ -315,18 +307,17 @@ GST_START_TEST (hold_ends_at_an_empty_record)
       "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n"
       "{\"timestamp\":200000000,\"objects\":[]}\n",
       "hold=1000000000");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 1);
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), -1);
-  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), -1);
-  fail_unless_equals_uint64 (replay_stat (&r, "held"), 2);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, -1);
+  g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, -1);
+  g_assert_cmpuint (replay_stat (&r, "held"), ==, 2);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
 /* After a seek, and in reverse, the record that was shown at that time is shown again. */
-GST_START_TEST (hold_follows_seeks)
+static void
+hold_follows_seeks (void)
 {
   static const gdouble times[] = { 0, 3, 6 };
   GstSegment segment;
@@ -334,27 +325,26 @@ GST_START_TEST (hold_follows_seeks)
   Replay r;
 
   replay_open_records (&r, times, 3, "hold=1000000000");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
   replay_flush (&r);
   replay_segment (&r, 5 * FRAME, 5 * FRAME);
-  fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 2);
+  g_assert_cmpint (replay_x_at (&r, 5 * FRAME), ==, 2);
   replay_flush (&r);
   replay_segment (&r, FRAME, FRAME);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 1);
   replay_flush (&r);
   gst_segment_init (&segment, GST_FORMAT_TIME);
   segment.rate = -1;
   segment.stop = 9 * FRAME;
-  fail_unless (gst_harness_push_event (r.h, gst_event_new_segment (&segment)));
+  g_assert_true (gst_harness_push_event (r.h, gst_event_new_segment (&segment)));
   for (i = 8; i >= 0; i--)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i / 3 + 1);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i / 3 + 1);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
 /* The index of suppressed-by does not grow with each frame. */
-GST_START_TEST (held_boxes_are_unchanged)
+static void
+held_boxes_are_unchanged (void)
 {
   guint i;
   gint by;
@@ -369,24 +359,23 @@ GST_START_TEST (held_boxes_are_unchanged)
 
     gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
     buffer = gst_harness_push_and_pull (r.h, buffer);
-    fail_unless_equals_int (replay_count (buffer), 3);
-    fail_unless (
+    g_assert_cmpint (replay_count (buffer), ==, 3);
+    g_assert_true (
         gst_structure_get_int (gst_video_region_of_interest_meta_get_param (replay_box (buffer, 2),
                                    "nms"),
             "suppressed-by", &by));
-    fail_unless_equals_int (by, 1);
+    g_assert_cmpint (by, ==, 1);
     gst_buffer_unref (buffer);
   }
   replay_close (&r);
 }
 
-GST_END_TEST;
-
 /* ------------------------------------------------------------------------ pipes */
 
 /* A record that is written just before its frame is used without waiting for the next one,
  * although times are rounded. */
-GST_START_TEST (a_pipe_adds_no_latency)
+static void
+a_pipe_adds_no_latency (void)
 {
   static const gint off[] = { 0, -1, -1000000, 1, 1000000 };
   guint i, k;
@@ -398,28 +387,27 @@ GST_START_TEST (a_pipe_adds_no_latency)
     for (k = 1; k <= 3; k++) {
       gchar *line = replay_line (k * FRAME + off[i], k);
 
-      fail_unless_equals_int (write (fd, line, strlen (line)), (int) strlen (line));
+      g_assert_cmpint (write (fd, line, strlen (line)), ==, (int) strlen (line));
       /* waits for ever if the record of the next frame is needed */
-      fail_unless_equals_int (replay_x_at (&r, k * FRAME), k);
+      g_assert_cmpint (replay_x_at (&r, k * FRAME), ==, k);
       g_free (line);
     }
     replay_close_pipe (&r, fd);
   }
 }
 
-GST_END_TEST;
-
 static void
 write_line (int fd, guint frame)
 {
   gchar *line = replay_line (frame * FRAME, frame);
 
-  fail_unless_equals_int (write (fd, line, strlen (line)), (int) strlen (line));
+  g_assert_cmpint (write (fd, line, strlen (line)), ==, (int) strlen (line));
   g_free (line);
 }
 
 /* A writer that leaves frames out delays them by boxes-timeout, not until its next record. */
-GST_START_TEST (a_pipe_is_waited_for_no_longer_than_told)
+static void
+a_pipe_is_waited_for_no_longer_than_told (void)
 {
   static const gchar *const ways[] = { "", "match=index" };
   gint64 start;
@@ -431,29 +419,29 @@ GST_START_TEST (a_pipe_is_waited_for_no_longer_than_told)
     int fd = replay_open_pipe (&r, properties);
 
     start = g_get_monotonic_time ();
-    fail_unless_equals_int (replay_x_at (&r, 0), -1); /* before the first line */
-    fail_unless (g_get_monotonic_time () - start >= 50000);
+    g_assert_cmpint (replay_x_at (&r, 0), ==, -1); /* before the first line */
+    g_assert_true (g_get_monotonic_time () - start >= 50000);
     if (i == 1)
       write_line (fd, 0);
     write_line (fd, 1);
-    fail_unless_equals_int (replay_x_at (&r, FRAME), 1);
-    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), -1);
+    g_assert_cmpint (replay_x_at (&r, FRAME), ==, 1);
+    g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, -1);
     if (i == 1) {
       write_line (fd, 2);
       write_line (fd, 3);
     }
     write_line (fd, 4);
-    fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), i == 1 ? 3 : -1);
-    fail_unless_equals_int (replay_x_at (&r, 4 * FRAME), 4);
-    fail_unless_equals_uint64 (replay_stat (&r, "matched"), i == 1 ? 3 : 2);
+    g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, i == 1 ? 3 : -1);
+    g_assert_cmpint (replay_x_at (&r, 4 * FRAME), ==, 4);
+    g_assert_cmpuint (replay_stat (&r, "matched"), ==, i == 1 ? 3 : 2);
     replay_close_pipe (&r, fd);
     g_free (properties);
   }
 }
-GST_END_TEST
 
 /* The wait is part of the latency, unless it has no limit or a file is read. */
-GST_START_TEST (latency_includes_the_wait)
+static void
+latency_includes_the_wait (void)
 {
   static const gdouble times[] = { 0 };
   GstElement *element;
@@ -462,26 +450,26 @@ GST_START_TEST (latency_includes_the_wait)
   int fd = replay_open_pipe (&r, "");
 
   gst_harness_set_upstream_latency (r.h, 7 * GST_MSECOND);
-  fail_unless_equals_uint64 (gst_harness_query_latency (r.h), 7 * GST_MSECOND);
+  g_assert_cmpuint (gst_harness_query_latency (r.h), ==, 7 * GST_MSECOND);
   element = gst_harness_find_element (r.h, "boxreplay");
   gst_element_set_bus (element, r.bus);
   g_object_set (element, "boxes-timeout", 50 * GST_MSECOND, NULL);
   message = gst_bus_pop_filtered (r.bus, GST_MESSAGE_LATENCY);
-  fail_unless (message != NULL);
+  g_assert_nonnull (message);
   gst_message_unref (message);
-  fail_unless_equals_uint64 (gst_harness_query_latency (r.h), 57 * GST_MSECOND);
+  g_assert_cmpuint (gst_harness_query_latency (r.h), ==, 57 * GST_MSECOND);
   gst_element_set_bus (element, NULL);
   gst_object_unref (element);
   replay_close_pipe (&r, fd);
 
   replay_open_records (&r, times, 1, "boxes-timeout=50000000");
   gst_harness_set_upstream_latency (r.h, 7 * GST_MSECOND);
-  fail_unless_equals_uint64 (gst_harness_query_latency (r.h), 7 * GST_MSECOND);
+  g_assert_cmpuint (gst_harness_query_latency (r.h), ==, 7 * GST_MSECOND);
   replay_close (&r);
 }
-GST_END_TEST
 
-GST_START_TEST (stats_notify_at_the_end)
+static void
+stats_notify_at_the_end (void)
 {
   static const gdouble times[] = { 0 };
   gint count = 0;
@@ -492,17 +480,16 @@ GST_START_TEST (stats_notify_at_the_end)
   element = gst_harness_find_element (r.h, "boxreplay");
   g_signal_connect (element, "notify::stats", G_CALLBACK (count_notification), &count);
   replay_x_at (&r, 0);
-  fail_unless_equals_int (count, 0);
-  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
-  fail_unless_equals_int (count, 1);
+  g_assert_cmpint (count, ==, 0);
+  g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  g_assert_cmpint (count, ==, 1);
   gst_object_unref (element);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
 /* Two replays of one pipe would each get a part of its lines; two of one file do not. */
-GST_START_TEST (a_pipe_has_one_replay)
+static void
+a_pipe_has_one_replay (void)
 {
   static const gdouble times[] = { 0 };
   Replay one, two;
@@ -515,29 +502,27 @@ GST_START_TEST (a_pipe_has_one_replay)
   /* the claim ends in the state READY */
   gst_element_set_state (one.h->element, GST_STATE_READY);
   g_object_set (other, "location", path, NULL);
-  fail_unless (gst_element_set_state (other, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+  g_assert_true (gst_element_set_state (other, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
   gst_element_set_state (other, GST_STATE_NULL);
   gst_object_unref (other);
   replay_close_pipe (&one, fd);
   replay_open_records (&one, times, 1, "");
   replay_open_records (&two, times, 1, ""); /* of the same file */
-  fail_unless_equals_int (replay_x_at (&one, 0), 1);
-  fail_unless_equals_int (replay_x_at (&two, 0), 1);
+  g_assert_cmpint (replay_x_at (&one, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&two, 0), ==, 1);
   replay_close (&one);
   replay_close (&two);
   g_free (path);
 }
 
-GST_END_TEST;
+static const TestCase cases[] = { CASE (an_unfinished_line_is_a_warning),
+  CASE (unfinished_mot_text_is_a_warning), CASE (follow_waits_for_lines),
+  CASE (waiting_is_interrupted), CASE (follow_goes_on_in_a_new_file),
+  CASE (follow_goes_on_in_a_file_cut_off), CASE (follow_waits_for_a_new_file),
+  CASE (waiting_is_a_warning), CASE (hold_fills_the_frames_between),
+  CASE (hold_ends_at_an_empty_record), CASE (hold_follows_seeks), CASE (held_boxes_are_unchanged),
+  CASE (a_pipe_adds_no_latency), CASE (a_pipe_is_waited_for_no_longer_than_told),
+  CASE (latency_includes_the_wait), CASE (stats_notify_at_the_end), CASE (a_pipe_has_one_replay),
+  { NULL } };
 
-static const CheckCase cases[] = { CHECK_CASE (an_unfinished_line_is_a_warning),
-  CHECK_CASE (unfinished_mot_text_is_a_warning), CHECK_CASE (follow_waits_for_lines),
-  CHECK_CASE (waiting_is_interrupted), CHECK_CASE (follow_goes_on_in_a_new_file),
-  CHECK_CASE (follow_goes_on_in_a_file_cut_off), CHECK_CASE (follow_waits_for_a_new_file),
-  CHECK_CASE (waiting_is_a_warning), CHECK_CASE (hold_fills_the_frames_between),
-  CHECK_CASE (hold_ends_at_an_empty_record), CHECK_CASE (hold_follows_seeks),
-  CHECK_CASE (held_boxes_are_unchanged), CHECK_CASE (a_pipe_adds_no_latency),
-  CHECK_CASE (a_pipe_is_waited_for_no_longer_than_told), CHECK_CASE (latency_includes_the_wait),
-  CHECK_CASE (stats_notify_at_the_end), CHECK_CASE (a_pipe_has_one_replay), { NULL } };
-
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

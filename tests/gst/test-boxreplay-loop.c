@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxreplay: loop=true, which repeats the records after their last one. */
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "replaying.h"
 
-GST_START_TEST (loop_adds_length_and_a_frame)
+static void
+loop_adds_length_and_a_frame (void)
 {
   static const gdouble times[] = { 1, 2, 3 };
   Replay r;
@@ -11,32 +12,31 @@ GST_START_TEST (loop_adds_length_and_a_frame)
 
   replay_open_records (&r, times, 3, "loop=true");
   for (i = 1; i < 20; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), (i - 1) % 3 + 1);
-  fail_unless_equals_int (replay_stat (&r, "unmatched"), 0);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, (i - 1) % 3 + 1);
+  g_assert_cmpint (replay_stat (&r, "unmatched"), ==, 0);
   replay_close (&r);
   replay_open_records (&r, times, 3, "loop=true match=index");
   for (i = 0; i < 20; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 3 + 1);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 3 + 1);
   replay_close (&r);
   /* a file with one record, and one without: neither hangs */
   replay_open_records (&r, times, 1, "loop=true");
   for (i = 1; i < 5; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), 1);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, 1);
   replay_close (&r);
   replay_open (&r, "", "loop=true");
-  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
   replay_close (&r);
   replay_open (&r, "x\ny\n", "loop=true on-error=skip format=jsonl");
-  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
   replay_close (&r);
 }
-
-GST_END_TEST;
 
 /* Ten years later, about 10^9 passes over the file have gone by. */
 #define LATE (G_GUINT64_CONSTANT (3153600000) * FRAME)
 
-GST_START_TEST (loop_skips_whole_passes)
+static void
+loop_skips_whole_passes (void)
 {
   static const gdouble times[] = { 1, 2, 3 };
   Replay r;
@@ -44,9 +44,9 @@ GST_START_TEST (loop_skips_whole_passes)
 
   for (i = LATE / FRAME; i < LATE / FRAME + 3; i++) {
     replay_open_records (&r, times, 3, "loop=true");
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), (i - 1) % 3 + 1);
-    fail_unless_equals_int (replay_x_at (&r, (i + 1) * FRAME), i % 3 + 1);
-    fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 1);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, (i - 1) % 3 + 1);
+    g_assert_cmpint (replay_x_at (&r, (i + 1) * FRAME), ==, i % 3 + 1);
+    g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 1);
     replay_close (&r);
   }
 
@@ -55,28 +55,26 @@ GST_START_TEST (loop_skips_whole_passes)
       "{\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\nx\n"
       "{\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n",
       "loop=true on-error=skip");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
   replay_flush (&r);
   replay_segment (&r, LATE, LATE);
   for (i = LATE / FRAME; i < LATE / FRAME + 4; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 3 == 1 ? -1 : (gint) (i % 3) + 1);
-  fail_unless_equals_uint64 (replay_stat (&r, "skipped"), 1);
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 3 == 1 ? -1 : (gint) (i % 3) + 1);
+  g_assert_cmpuint (replay_stat (&r, "skipped"), ==, 1);
+  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
   replay_close (&r);
 
   /* ground truth: the boxes that were ignored are counted once */
   replay_open (&r, "1,1,2,3,4,5,0,1,1\n3,1,3,3,4,5,1,1,1\n", "loop=true");
-  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
   replay_flush (&r);
   replay_segment (&r, LATE, LATE);
   for (i = LATE / FRAME; i % 3 != 2; i++)
     replay_x_at (&r, i * FRAME);
-  fail_unless_equals_int (replay_x_at (&r, i * FRAME), 2);
-  fail_unless_equals_uint64 (replay_stat (&r, "ignored"), 1);
+  g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, 2);
+  g_assert_cmpuint (replay_stat (&r, "ignored"), ==, 1);
   replay_close (&r);
 }
-
-GST_END_TEST;
 
 /* Pushes two buffers. */
 static void
@@ -87,12 +85,13 @@ replay_two (const gchar *text, const gchar *properties, GstClockTime pts, gint x
   replay_open (&r, text, properties);
   x[0] = replay_x_at (&r, pts);
   x[1] = replay_x_at (&r, pts + FRAME);
-  fail_unless_equals_uint64 (replay_stat (&r, "matched"), (x[0] > 0) + (x[1] > 0));
+  g_assert_cmpuint (replay_stat (&r, "matched"), ==, (x[0] > 0) + (x[1] > 0));
   replay_close (&r);
 }
 
 /* Joining a loop late gives what a file with 12 copies of its records gives. */
-GST_START_TEST (loop_equals_copies_of_the_file)
+static void
+loop_equals_copies_of_the_file (void)
 {
   static const gdouble times[] = { 0.3, 1.1, 2.45 };
   gchar *once = replay_records (times, 3);
@@ -112,15 +111,13 @@ GST_START_TEST (loop_equals_copies_of_the_file)
     replay_two (once, "loop=true", quarter * FRAME / 4, looped);
     replay_two (copies->str, "", quarter * FRAME / 4, straight);
     for (i = 0; i < 2; i++)
-      fail_unless_equals_int (looped[i], straight[i]);
+      g_assert_cmpint (looped[i], ==, straight[i]);
   }
   g_free (once);
   g_string_free (copies, TRUE);
 }
 
-GST_END_TEST;
+static const TestCase cases[] = { CASE (loop_adds_length_and_a_frame),
+  CASE (loop_skips_whole_passes), CASE (loop_equals_copies_of_the_file), { NULL } };
 
-static const CheckCase cases[] = { CHECK_CASE (loop_adds_length_and_a_frame),
-  CHECK_CASE (loop_skips_whole_passes), CHECK_CASE (loop_equals_copies_of_the_file), { NULL } };
-
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

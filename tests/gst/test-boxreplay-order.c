@@ -3,7 +3,7 @@
  * Of several records with one time the last one written counts. */
 #include <string.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "replaying.h"
 #include "textfiles.h"
 
@@ -26,9 +26,9 @@ begin_part (GstHarness *h, const Part *part)
     segment.rate = -1;
     segment.stop = segment.position = (part->from + 1) * FRAME;
   }
-  fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
-  fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
-  fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_flush_start ()));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
 }
 
 static guint
@@ -59,10 +59,10 @@ record_parts (const gchar *path, const gchar *properties, const Part *parts, gui
       GstBuffer *buffer = replay_buffer (part_frame (&parts[i], k) * FRAME);
 
       gst_buffer_add_video_region_of_interest_meta (buffer, "", ++*x, 0, 4, 4);
-      fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
+      g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
     }
   }
-  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_eos ()));
   gst_harness_teardown (h);
   g_free (launch);
 }
@@ -94,7 +94,8 @@ last_written (const Part *parts, guint count, guint frame)
 }
 
 /* Replayed with the same seeks, every frame gets the boxes that were recorded last for it. */
-GST_START_TEST (the_same_seeks_give_the_same_boxes)
+static void
+the_same_seeks_give_the_same_boxes (void)
 {
   static const Part parts[] = { { 0, 9 }, { 4, 8 }, { 20, 29 }, { 2, 6 }, { 9, 0 }, { 9, 3 },
     { 3, 12 }, { 0, 40 } };
@@ -112,24 +113,22 @@ GST_START_TEST (the_same_seeks_give_the_same_boxes)
       for (k = 0; k < part_length (&parts[i]); k++) {
         const guint frame = part_frame (&parts[i], k);
 
-        fail_unless_equals_int (replay_x_at (&r, frame * FRAME),
-            last_written (parts, count, frame));
+        g_assert_cmpint (replay_x_at (&r, frame * FRAME), ==, last_written (parts, count, frame));
       }
     }
-    fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
-    fail_unless_equals_uint64 (replay_stat (&r, "matched"), x + 23);
-    fail_unless_equals_uint64 (replay_stat (&r, "superseded"), x - 23);
-    fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
-    fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) == NULL);
+    g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
+    g_assert_cmpuint (replay_stat (&r, "matched"), ==, x + 23);
+    g_assert_cmpuint (replay_stat (&r, "superseded"), ==, x - 23);
+    g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
+    g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
     replay_close (&r);
   }
   g_free (path);
 }
 
-GST_END_TEST;
-
 /* What append=true recorded twice is replayed by time, with the later boxes, and by index. */
-GST_START_TEST (appended_recordings_are_replayed)
+static void
+appended_recordings_are_replayed (void)
 {
   static const Part part = { 0, 9 };
   gchar *path = text_file_path ("appended.jsonl");
@@ -141,24 +140,23 @@ GST_START_TEST (appended_recordings_are_replayed)
   open_path (&r, path, "");
   for (round = 0; round < 2; round++) {
     for (i = 0; i < 12; i++)
-      fail_unless_equals_int (replay_x_at (&r, i * FRAME), i < 10 ? (gint) i + 11 : -1);
+      g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i < 10 ? (gint) i + 11 : -1);
     replay_segment (&r, 0, 0);
   }
-  fail_unless_equals_uint64 (replay_stat (&r, "superseded"), 10);
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
-  fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR) == NULL);
+  g_assert_cmpuint (replay_stat (&r, "superseded"), ==, 10);
+  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
+  g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR));
   replay_close (&r);
   open_path (&r, path, "match=index");
   for (i = 0; i < 20; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i + 1);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i + 1);
   replay_close (&r);
   g_free (path);
 }
 
-GST_END_TEST;
-
 /* A loop repeats each time of the recording once. */
-GST_START_TEST (a_loop_repeats_the_last_boxes)
+static void
+a_loop_repeats_the_last_boxes (void)
 {
   static const Part parts[] = { { 0, 2 }, { 0, 1 } };
   gchar *path = text_file_path ("loop.jsonl");
@@ -168,15 +166,14 @@ GST_START_TEST (a_loop_repeats_the_last_boxes)
   record_parts (path, "", parts, 2, &x);
   open_path (&r, path, "loop=true");
   for (i = 0; i < 9; i++)
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 3 == 2 ? 3 : (gint) (i % 3) + 4);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 3 == 2 ? 3 : (gint) (i % 3) + 4);
   replay_close (&r);
   g_free (path);
 }
 
-GST_END_TEST;
-
 /* Members of recordings by older versions are passed over. */
-GST_START_TEST (older_members_are_passed_over)
+static void
+older_members_are_passed_over (void)
 {
   static const gchar text[] =
       "{\"timestamp\":0,\"session\":5,\"reverse\":true,\"objects\":[{\"x\":1,\"y\":0,"
@@ -185,12 +182,10 @@ GST_START_TEST (older_members_are_passed_over)
   Replay r;
 
   replay_open (&r, text, "");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
   replay_close (&r);
 }
-
-GST_END_TEST;
 
 /* Returns records in this order, the i-th frame with x = i % 12 + 1. Free it. */
 static gchar *
@@ -206,7 +201,8 @@ records_in_order (const guint *order, guint count)
 }
 
 /* A file in any order gives each buffer its record, in any order of buffers. */
-GST_START_TEST (a_file_in_decoding_order_is_sorted)
+static void
+a_file_in_decoding_order_is_sorted (void)
 {
   static const guint order[] = { 0, 4, 2, 1, 3, 8, 6, 5, 7, 9 };
   const guint count = G_N_ELEMENTS (order);
@@ -218,20 +214,19 @@ GST_START_TEST (a_file_in_decoding_order_is_sorted)
     for (guint i = 0; i < count; i++) {
       guint frame = way == 1 ? i : order[i];
 
-      fail_unless_equals_int (replay_x_at (&r, frame * FRAME), frame + 1);
+      g_assert_cmpint (replay_x_at (&r, frame * FRAME), ==, frame + 1);
     }
-    fail_unless_equals_uint64 (replay_stat (&r, "matched"), count);
-    fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
-    fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+    g_assert_cmpuint (replay_stat (&r, "matched"), ==, count);
+    g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
+    g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
     replay_close (&r);
   }
   g_free (text);
 }
 
-GST_END_TEST;
-
 /* 2,000 records in random order, each time twice, found in random order. */
-GST_START_TEST (random_order_finds_every_record)
+static void
+random_order_finds_every_record (void)
 {
   enum
   {
@@ -256,34 +251,31 @@ GST_START_TEST (random_order_finds_every_record)
   for (guint i = 0; i < 2 * COUNT; i++) {
     guint frame = (guint) g_rand_int_range (rand, 0, COUNT);
 
-    fail_unless_equals_int (replay_x_at (&r, frame * FRAME), last[frame] ? (gint) last[frame] : -1);
+    g_assert_cmpint (replay_x_at (&r, frame * FRAME), ==, last[frame] ? (gint) last[frame] : -1);
   }
   replay_close (&r);
   g_rand_free (rand);
   g_string_free (text, TRUE);
 }
 
-GST_END_TEST;
-
 /* Two frames near one record both take it; a frame between two takes the nearer one. */
-GST_START_TEST (a_record_serves_every_near_frame)
+static void
+a_record_serves_every_near_frame (void)
 {
   static const gdouble times[] = { 0, 2, 4 };
   Replay r;
 
   replay_open_records (&r, times, 3, "tolerance=100000000");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 1); /* the earlier of two at one distance */
-  fail_unless_equals_int (replay_x_at (&r, 1.25 * FRAME), 2);
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 2);
-  fail_unless_equals_int (replay_x_at (&r, 3.5 * FRAME), 3);
-  fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 3);
-  fail_unless_equals_int (replay_x_at (&r, 5.25 * FRAME), -1);
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 1); /* the earlier of two at one distance */
+  g_assert_cmpint (replay_x_at (&r, 1.25 * FRAME), ==, 2);
+  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 2);
+  g_assert_cmpint (replay_x_at (&r, 3.5 * FRAME), ==, 3);
+  g_assert_cmpint (replay_x_at (&r, 5 * FRAME), ==, 3);
+  g_assert_cmpint (replay_x_at (&r, 5.25 * FRAME), ==, -1);
+  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
   replay_close (&r);
 }
-
-GST_END_TEST;
 
 /* ---------------------------------------------------- frames that are not shown */
 
@@ -298,14 +290,15 @@ preroll_takes_nothing (const gchar *contents, const gchar *properties)
   replay_open (&r, contents, properties);
   replay_segment (&r, 10 * FRAME, 0);
   for (i = -3; i < 5; i++)
-    fail_unless_equals_int (replay_x_at (&r, (10 + i) * FRAME), i < 0 ? -1 : i + 1);
-  fail_unless_equals_uint64 (replay_stat (&r, "matched"), 5);
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
-  fail_unless_equals_uint64 (replay_stat (&r, "frames"), 8);
+    g_assert_cmpint (replay_x_at (&r, (10 + i) * FRAME), ==, i < 0 ? -1 : i + 1);
+  g_assert_cmpuint (replay_stat (&r, "matched"), ==, 5);
+  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
+  g_assert_cmpuint (replay_stat (&r, "frames"), ==, 8);
   replay_close (&r);
 }
 
-GST_START_TEST (buffers_outside_the_segment_take_no_record)
+static void
+buffers_outside_the_segment_take_no_record (void)
 {
   static const gdouble times[] = { 0, 1, 2, 3, 4 };
   static const gchar hidden[] =
@@ -323,10 +316,9 @@ GST_START_TEST (buffers_outside_the_segment_take_no_record)
   g_free (plain);
 }
 
-GST_END_TEST;
-
 /* Lines of frames that are not shown do not count among the remaining records of a file. */
-GST_START_TEST (marked_lines_are_not_unmatched)
+static void
+marked_lines_are_not_unmatched (void)
 {
   static const gchar text[] =
       "{\"timestamp\":0,\"objects\":[]}\n{\"timestamp\":100000000,"
@@ -336,18 +328,16 @@ GST_START_TEST (marked_lines_are_not_unmatched)
 
   replay_open (&r, text, "");
   replay_x_at (&r, 0);
-  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 2);
+  g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 2);
   replay_close (&r);
 }
 
-GST_END_TEST;
+static const TestCase cases[] = { CASE (the_same_seeks_give_the_same_boxes),
+  CASE (appended_recordings_are_replayed), CASE (a_loop_repeats_the_last_boxes),
+  CASE (older_members_are_passed_over), CASE (a_file_in_decoding_order_is_sorted),
+  CASE (random_order_finds_every_record), CASE (a_record_serves_every_near_frame),
+  CASE (buffers_outside_the_segment_take_no_record), CASE (marked_lines_are_not_unmatched),
+  { NULL } };
 
-static const CheckCase cases[] = { CHECK_CASE (the_same_seeks_give_the_same_boxes),
-  CHECK_CASE (appended_recordings_are_replayed), CHECK_CASE (a_loop_repeats_the_last_boxes),
-  CHECK_CASE (older_members_are_passed_over), CHECK_CASE (a_file_in_decoding_order_is_sorted),
-  CHECK_CASE (random_order_finds_every_record), CHECK_CASE (a_record_serves_every_near_frame),
-  CHECK_CASE (buffers_outside_the_segment_take_no_record),
-  CHECK_CASE (marked_lines_are_not_unmatched), { NULL } };
-
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

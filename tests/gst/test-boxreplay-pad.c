@@ -2,7 +2,7 @@
 /* boxreplay: the pad boxes: matching by running time, waiting, and what ends it. */
 #include <string.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "gstboxes.h"
 
 #define FRAME (100 * GST_MSECOND)
@@ -92,7 +92,7 @@ frame_that_waits (Pads *pads)
   GThread *thread = g_thread_new ("video", push_frame, pads);
 
   g_usleep (30000);
-  fail_unless (gst_harness_try_pull (pads->video) == NULL);
+  g_assert_null (gst_harness_try_pull (pads->video));
   return thread;
 }
 
@@ -101,13 +101,14 @@ expect_ids_from (Pads *pads, GThread *thread, const gchar *ids)
 {
   GstBuffer *buffer;
 
-  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_OK);
+  g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_OK);
   buffer = gst_harness_pull (pads->video);
   assert_ids (buffer, ids);
   gst_buffer_unref (buffer);
 }
 
-GST_START_TEST (attaches_text_of_the_same_time)
+static void
+attaches_text_of_the_same_time (void)
 {
   Pads pads = pads_new ("");
 
@@ -118,13 +119,13 @@ GST_START_TEST (attaches_text_of_the_same_time)
   expect_ids (&pads, FRAME, "2");
   expect_ids (&pads, 2 * FRAME, "");
   expect_ids (&pads, 3 * FRAME, "3");
-  fail_unless_equals_uint64 (stat_of (pads.element, "matched"), 3);
-  fail_unless_equals_uint64 (stat_of (pads.element, "boxes"), 3);
+  g_assert_cmpuint (stat_of (pads.element, "matched"), ==, 3);
+  g_assert_cmpuint (stat_of (pads.element, "boxes"), ==, 3);
   pads_free (&pads);
 }
-GST_END_TEST
 
-GST_START_TEST (drops_and_counts_text_without_a_frame)
+static void
+drops_and_counts_text_without_a_frame (void)
 {
   Pads pads = pads_new ("");
 
@@ -134,13 +135,13 @@ GST_START_TEST (drops_and_counts_text_without_a_frame)
   push_box (&pads, 5 * FRAME, 4);
   expect_ids (&pads, 2 * FRAME, "3");
   gst_harness_push_event (pads.video, gst_event_new_eos ());
-  fail_unless_equals_uint64 (stat_of (pads.element, "unmatched"), 3);
-  fail_unless_equals_int (push_box (&pads, 6 * FRAME, 5), GST_FLOW_EOS);
+  g_assert_cmpuint (stat_of (pads.element, "unmatched"), ==, 3);
+  g_assert_cmpint (push_box (&pads, 6 * FRAME, 5), ==, GST_FLOW_EOS);
   pads_free (&pads);
 }
-GST_END_TEST
 
-GST_START_TEST (takes_a_gap_or_eos_for_no_boxes)
+static void
+takes_a_gap_or_eos_for_no_boxes (void)
 {
   Pads pads = pads_new ("");
 
@@ -153,10 +154,10 @@ GST_START_TEST (takes_a_gap_or_eos_for_no_boxes)
   expect_ids (&pads, 3 * FRAME, "");
   pads_free (&pads);
 }
-GST_END_TEST
 
 /* matroskamux of GStreamer 1.28 stores a gap as text without content. */
-GST_START_TEST (takes_empty_text_for_no_boxes)
+static void
+takes_empty_text_for_no_boxes (void)
 {
   static const gchar *const empty[] = { "", "\n", " " };
   Pads pads = pads_new ("");
@@ -165,44 +166,44 @@ GST_START_TEST (takes_empty_text_for_no_boxes)
     push_text (&pads, i * FRAME, empty[i]);
     expect_ids (&pads, i * FRAME, "");
   }
-  fail_unless_equals_uint64 (stat_of (pads.element, "matched"), 0);
-  fail_unless_equals_uint64 (stat_of (pads.element, "skipped"), 0);
+  g_assert_cmpuint (stat_of (pads.element, "matched"), ==, 0);
+  g_assert_cmpuint (stat_of (pads.element, "skipped"), ==, 0);
   pads_free (&pads);
 }
-GST_END_TEST
 
-GST_START_TEST (waits_for_the_text)
+static void
+waits_for_the_text (void)
 {
   Pads pads = pads_new ("");
   GThread *thread = frame_that_waits (&pads);
 
   push_box (&pads, 0, 1);
   g_usleep (30000);
-  fail_unless (gst_harness_try_pull (pads.video) == NULL);
+  g_assert_null (gst_harness_try_pull (pads.video));
   push_box (&pads, FRAME, 2);
   expect_ids_from (&pads, thread, "2");
   pads_free (&pads);
 }
-GST_END_TEST
 
-GST_START_TEST (waits_no_longer_than_told)
+static void
+waits_no_longer_than_told (void)
 {
   Pads pads = pads_new ("boxes-timeout=50000000");
   gint64 start = g_get_monotonic_time ();
 
   expect_ids (&pads, 0, "");
-  fail_unless (g_get_monotonic_time () - start >= 50000);
+  g_assert_true (g_get_monotonic_time () - start >= 50000);
   gst_harness_set_upstream_latency (pads.video, GST_MSECOND);
-  fail_unless_equals_uint64 (gst_harness_query_latency (pads.video), 51 * GST_MSECOND);
+  g_assert_cmpuint (gst_harness_query_latency (pads.video), ==, 51 * GST_MSECOND);
   push_box (&pads, 0, 1);
   push_box (&pads, FRAME, 2);
   expect_ids (&pads, FRAME, "2");
   pads_free (&pads);
 }
-GST_END_TEST
 
 /* Text and video may have segments that begin at different times. */
-GST_START_TEST (matches_by_running_time)
+static void
+matches_by_running_time (void)
 {
   Pads pads = pads_new ("");
   GstSegment segment;
@@ -214,16 +215,16 @@ GST_START_TEST (matches_by_running_time)
   expect_ids (&pads, 101 * FRAME, "1");
   pads_free (&pads);
 }
-GST_END_TEST
 
-GST_START_TEST (a_flush_interrupts_the_wait)
+static void
+a_flush_interrupts_the_wait (void)
 {
   Pads pads = pads_new ("");
   GThread *thread = frame_that_waits (&pads);
   GstSegment segment;
 
   gst_harness_push_event (pads.video, gst_event_new_flush_start ());
-  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
+  g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
   gst_harness_push_event (pads.video, gst_event_new_flush_stop (TRUE));
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_harness_push_event (pads.video, gst_event_new_segment (&segment));
@@ -231,21 +232,21 @@ GST_START_TEST (a_flush_interrupts_the_wait)
   expect_ids (&pads, 0, "1");
   pads_free (&pads);
 }
-GST_END_TEST
 
-GST_START_TEST (ready_interrupts_the_wait)
+static void
+ready_interrupts_the_wait (void)
 {
   Pads pads = pads_new ("");
   GThread *thread = frame_that_waits (&pads);
 
   gst_element_set_state (pads.element, GST_STATE_READY);
-  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
+  g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
   pads_free (&pads);
 }
-GST_END_TEST
 
 /* A flush of the pad boxes drops the text that it holds. */
-GST_START_TEST (a_flush_of_the_pad_forgets_its_text)
+static void
+a_flush_of_the_pad_forgets_its_text (void)
 {
   Pads pads = pads_new ("");
   GstSegment segment;
@@ -260,7 +261,6 @@ GST_START_TEST (a_flush_of_the_pad_forgets_its_text)
   expect_ids (&pads, FRAME, "2");
   pads_free (&pads);
 }
-GST_END_TEST
 
 /* Pushes more text than the pad holds. */
 static gpointer
@@ -271,7 +271,8 @@ push_many (gpointer data)
   return NULL;
 }
 
-GST_START_TEST (holds_so_many_lines)
+static void
+holds_so_many_lines (void)
 {
   Pads pads = pads_new ("");
   GThread *thread = g_thread_new ("boxes", push_many, &pads);
@@ -280,12 +281,12 @@ GST_START_TEST (holds_so_many_lines)
   expect_ids (&pads, 0, "1");
   expect_ids (&pads, (LINES + 1) * FRAME, "66");
   g_thread_join (thread);
-  fail_unless_equals_uint64 (stat_of (pads.element, "unmatched"), LINES);
+  g_assert_cmpuint (stat_of (pads.element, "unmatched"), ==, LINES);
   pads_free (&pads);
 }
-GST_END_TEST
 
-GST_START_TEST (reads_what_a_demuxer_escaped)
+static void
+reads_what_a_demuxer_escaped (void)
 {
   Pads pads = pads_new ("");
   GstBuffer *buffer;
@@ -296,12 +297,11 @@ GST_START_TEST (reads_what_a_demuxer_escaped)
       "&quot;h&quot;:4,&quot;roi_type&quot;:&quot;it&apos;s \\u003cb\\u003e\\u0026amp;&quot;}]}");
   buffer = through (pads.video, frame_new (0));
   roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 0);
-  fail_unless (roi != NULL);
-  fail_unless_equals_string (g_quark_to_string (roi->roi_type), "it's <b>&amp;");
+  g_assert_nonnull (roi);
+  g_assert_cmpstr (g_quark_to_string (roi->roi_type), ==, "it's <b>&amp;");
   gst_buffer_unref (buffer);
   pads_free (&pads);
 }
-GST_END_TEST
 
 /* Fails unless the only message of this type on the bus contains `what`. */
 static void
@@ -310,15 +310,17 @@ must_say (Pads *pads, GstMessageType type, const gchar *what)
   GstMessage *message = gst_bus_pop_filtered (pads->bus, type);
   gchar *text;
 
-  fail_unless (message != NULL);
+  g_assert_nonnull (message);
   text = message_text (message);
-  fail_unless (strstr (text, what) != NULL, "it says: %s", text);
+  if (strstr (text, what) == NULL)
+    g_error ("it says: %s", text);
   g_free (text);
   gst_message_unref (message);
-  fail_unless (gst_bus_pop_filtered (pads->bus, type) == NULL);
+  g_assert_null (gst_bus_pop_filtered (pads->bus, type));
 }
 
-GST_START_TEST (malformed_text_is_an_error_or_skipped)
+static void
+malformed_text_is_an_error_or_skipped (void)
 {
   static const gchar *const bad[] = { "{", "{\"objects\":[", "\xff\xff", "[]", "null" };
   Pads pads;
@@ -326,7 +328,7 @@ GST_START_TEST (malformed_text_is_an_error_or_skipped)
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     pads = pads_new ("");
     push_text (&pads, FRAME, bad[i]);
-    fail_unless_equals_int (gst_harness_push (pads.video, frame_new (FRAME)), GST_FLOW_ERROR);
+    g_assert_cmpint (gst_harness_push (pads.video, frame_new (FRAME)), ==, GST_FLOW_ERROR);
     must_say (&pads, GST_MESSAGE_ERROR, "pad boxes: text at 0:00:00.100000000: ");
     pads_free (&pads);
   }
@@ -345,23 +347,23 @@ GST_START_TEST (malformed_text_is_an_error_or_skipped)
   must_say (&pads, GST_MESSAGE_WARNING, "pad boxes: text at 0:00:00.000000000: ");
   push_box (&pads, 7 * FRAME, 1);
   expect_ids (&pads, 7 * FRAME, "1");
-  fail_unless_equals_uint64 (stat_of (pads.element, "skipped"), 6);
+  g_assert_cmpuint (stat_of (pads.element, "skipped"), ==, 6);
   pads_free (&pads);
 }
-GST_END_TEST
 
-GST_START_TEST (text_needs_times)
+static void
+text_needs_times (void)
 {
   Pads pads = pads_new ("");
 
-  fail_unless_equals_int (push_box (&pads, GST_CLOCK_TIME_NONE, 1), GST_FLOW_ERROR);
+  g_assert_cmpint (push_box (&pads, GST_CLOCK_TIME_NONE, 1), ==, GST_FLOW_ERROR);
   must_say (&pads, GST_MESSAGE_ERROR, "text with timestamps");
   pads_free (&pads);
 }
-GST_END_TEST
 
 /* A pad cannot be requested while the element runs; a released one gives no boxes. */
-GST_START_TEST (is_requested_before_the_start)
+static void
+is_requested_before_the_start (void)
 {
   Pads pads = pads_new ("");
   GstPad *pad = gst_element_get_static_pad (pads.element, "boxes");
@@ -371,22 +373,21 @@ GST_START_TEST (is_requested_before_the_start)
   gst_element_release_request_pad (pads.element, pad);
   gst_object_unref (pad);
   expect_ids (&pads, FRAME, "");
-  fail_unless (gst_element_request_pad_simple (pads.element, "boxes") == NULL);
+  g_assert_null (gst_element_request_pad_simple (pads.element, "boxes"));
   gst_element_set_state (pads.element, GST_STATE_READY);
   pad = gst_element_request_pad_simple (pads.element, "boxes");
-  fail_unless (pad != NULL);
+  g_assert_nonnull (pad);
   gst_object_unref (pad);
   pads_free (&pads);
 }
-GST_END_TEST
 
-static const CheckCase cases[] = { CHECK_CASE (attaches_text_of_the_same_time),
-  CHECK_CASE (drops_and_counts_text_without_a_frame), CHECK_CASE (takes_a_gap_or_eos_for_no_boxes),
-  CHECK_CASE (takes_empty_text_for_no_boxes), CHECK_CASE (waits_for_the_text),
-  CHECK_CASE (waits_no_longer_than_told), CHECK_CASE (matches_by_running_time),
-  CHECK_CASE (a_flush_interrupts_the_wait), CHECK_CASE (ready_interrupts_the_wait),
-  CHECK_CASE (a_flush_of_the_pad_forgets_its_text), CHECK_CASE (holds_so_many_lines),
-  CHECK_CASE (reads_what_a_demuxer_escaped), CHECK_CASE (malformed_text_is_an_error_or_skipped),
-  CHECK_CASE (text_needs_times), CHECK_CASE (is_requested_before_the_start), { NULL } };
+static const TestCase cases[] = { CASE (attaches_text_of_the_same_time),
+  CASE (drops_and_counts_text_without_a_frame), CASE (takes_a_gap_or_eos_for_no_boxes),
+  CASE (takes_empty_text_for_no_boxes), CASE (waits_for_the_text), CASE (waits_no_longer_than_told),
+  CASE (matches_by_running_time), CASE (a_flush_interrupts_the_wait),
+  CASE (ready_interrupts_the_wait), CASE (a_flush_of_the_pad_forgets_its_text),
+  CASE (holds_so_many_lines), CASE (reads_what_a_demuxer_escaped),
+  CASE (malformed_text_is_an_error_or_skipped), CASE (text_needs_times),
+  CASE (is_requested_before_the_start), { NULL } };
 
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

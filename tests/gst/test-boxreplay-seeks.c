@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "replaying.h"
 #include "sanitized.h"
 #include "textfiles.h"
@@ -57,7 +57,7 @@ begin_reverse (Replay *r, GstClockTime stop)
   gst_segment_init (&segment, GST_FORMAT_TIME);
   segment.rate = -1;
   segment.stop = segment.position = stop;
-  fail_unless (gst_harness_push_event (r->h, gst_event_new_segment (&segment)));
+  g_assert_true (gst_harness_push_event (r->h, gst_event_new_segment (&segment)));
 }
 
 static void
@@ -74,7 +74,8 @@ expected_x (guint i, gboolean mot)
 }
 
 /* Seeks to places in random order, in both formats, by time and by index. */
-GST_START_TEST (every_seek_finds_its_record)
+static void
+every_seek_finds_its_record (void)
 {
   static const gchar *const properties[] = { "match=timestamp", "match=index", "match=index" };
   guint i, k, at = 1;
@@ -85,24 +86,23 @@ GST_START_TEST (every_seek_finds_its_record)
     Replay r;
 
     replay_open (&r, text, properties[i]);
-    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
     for (k = 0; k < 200; k++) {
       at = at * 48271 % 0x7fffffff;
       seek_to (&r, at % (COUNT + 9));
-      fail_unless_equals_int (replay_x_at (&r, at % (COUNT + 9) * FRAME),
+      g_assert_cmpint (replay_x_at (&r, at % (COUNT + 9) * FRAME), ==,
           expected_x (at % (COUNT + 9), mot));
-      fail_unless_equals_int (replay_x_at (&r, (at % (COUNT + 9) + 1) * FRAME),
+      g_assert_cmpint (replay_x_at (&r, (at % (COUNT + 9) + 1) * FRAME), ==,
           expected_x (at % (COUNT + 9) + 1, mot));
     }
-    fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR) == NULL);
+    g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR));
     replay_close (&r);
     g_free (text);
   }
 }
 
-GST_END_TEST;
-
-GST_START_TEST (reverse_finds_every_record)
+static void
+reverse_finds_every_record (void)
 {
   guint i, k;
 
@@ -114,20 +114,19 @@ GST_START_TEST (reverse_finds_every_record)
     replay_open (&r, text, i == 0 ? "match=timestamp" : "match=index");
     begin_reverse (&r, COUNT * FRAME);
     for (k = COUNT; k-- > 0;)
-      fail_unless_equals_int (replay_x_at (&r, k * FRAME), expected_x (k, mot));
+      g_assert_cmpint (replay_x_at (&r, k * FRAME), ==, expected_x (k, mot));
     /* records played in reverse were all used */
-    fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
-    fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
-    fail_unless_equals_uint64 (replay_stat (&r, "matched"), mot ? COUNT - COUNT / 7 : COUNT);
+    g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
+    g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
+    g_assert_cmpuint (replay_stat (&r, "matched"), ==, mot ? COUNT - COUNT / 7 : COUNT);
     replay_close (&r);
     g_free (text);
   }
 }
 
-GST_END_TEST;
-
 /* Errors after a seek name the right line. */
-GST_START_TEST (lines_are_counted_across_seeks)
+static void
+lines_are_counted_across_seeks (void)
 {
   gchar *lines = json_lines (COUNT, 300);
   gchar *text = g_strconcat ("\n", lines, "{\"timestamp\":100000000000,\"objects\":[{}]}\n", NULL);
@@ -135,10 +134,10 @@ GST_START_TEST (lines_are_counted_across_seeks)
   Replay r;
 
   replay_open (&r, text, "");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
   seek_to (&r, COUNT - 1);
-  fail_unless_equals_int (replay_x_at (&r, (COUNT - 1) * FRAME), expected_x (COUNT - 1, FALSE));
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (COUNT * FRAME)), GST_FLOW_ERROR);
+  g_assert_cmpint (replay_x_at (&r, (COUNT - 1) * FRAME), ==, expected_x (COUNT - 1, FALSE));
+  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (COUNT * FRAME)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, says);
   replay_close (&r);
   g_free (says);
@@ -146,10 +145,9 @@ GST_START_TEST (lines_are_counted_across_seeks)
   g_free (lines);
 }
 
-GST_END_TEST;
-
 /* Frames that a line states as dropped count for the index. */
-GST_START_TEST (dropped_frames_keep_the_index)
+static void
+dropped_frames_keep_the_index (void)
 {
   GString *text = g_string_new (NULL);
   guint i;
@@ -158,20 +156,17 @@ GST_START_TEST (dropped_frames_keep_the_index)
   for (i = 0; i < COUNT; i += 2)
     append_line (text, i, 300, i > 0 ? ",\"dropped\":1" : "");
   replay_open (&r, text->str, "match=index");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
+  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
   for (i = COUNT - 10; i > 100; i -= 97) {
     seek_to (&r, i);
-    fail_unless_equals_int (replay_x_at (&r, i * FRAME), i % 2 ? -1 : expected_x (i, FALSE));
-    fail_unless_equals_int (replay_x_at (&r, (i + 1) * FRAME),
-        i % 2 ? expected_x (i + 1, FALSE) : -1);
+    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 2 ? -1 : expected_x (i, FALSE));
+    g_assert_cmpint (replay_x_at (&r, (i + 1) * FRAME), ==, i % 2 ? expected_x (i + 1, FALSE) : -1);
   }
   replay_close (&r);
   g_string_free (text, TRUE);
 }
-
-GST_END_TEST;
 
 /* Returns the number of bytes that this process has read so far, or 0 if the system does
  * not tell. */
@@ -189,7 +184,8 @@ bytes_read (void)
 }
 
 /* A buffer of reverse playback reads a part of the file that does not depend on its length. */
-GST_START_TEST (reverse_reads_little)
+static void
+reverse_reads_little (void)
 {
   const guint count = SANITIZED ? 5000 : 50000;
   gchar *text = json_lines (count, 300);
@@ -200,22 +196,21 @@ GST_START_TEST (reverse_reads_little)
   replay_open (&r, text, "");
   begin_reverse (&r, count * FRAME);
   /* the first one reads the file once */
-  fail_unless_equals_int (replay_x_at (&r, (count - 1) * FRAME), (count - 1) % 12 + 1);
+  g_assert_cmpint (replay_x_at (&r, (count - 1) * FRAME), ==, (count - 1) % 12 + 1);
   before = bytes_read ();
   if (before == 0)
     g_printerr ("bytes read: NOT TESTED, the system does not count them\n");
   for (k = 2; k <= 101; k++)
-    fail_unless_equals_int (replay_x_at (&r, (count - k) * FRAME), (count - k) % 12 + 1);
-  fail_unless (bytes_read () - before < 100 * 131072 + 65536, "%" G_GUINT64_FORMAT " bytes",
-      bytes_read () - before);
+    g_assert_cmpint (replay_x_at (&r, (count - k) * FRAME), ==, (count - k) % 12 + 1);
+  if (!(bytes_read () - before < 100 * 131072 + 65536))
+    g_error ("%" G_GUINT64_FORMAT " bytes", bytes_read () - before);
   replay_close (&r);
   g_free (text);
 }
 
-GST_END_TEST;
-
 /* A stream without a frame, as of a seek to the end, leaves open how records are matched. */
-GST_START_TEST (an_empty_stream_decides_nothing)
+static void
+an_empty_stream_decides_nothing (void)
 {
   const gchar *lines = "{\"objects\":[{\"x\":5,\"y\":0,\"w\":4,\"h\":4}]}\n"
                        "{\"objects\":[{\"x\":6,\"y\":0,\"w\":4,\"h\":4}]}\n";
@@ -226,8 +221,8 @@ GST_START_TEST (an_empty_stream_decides_nothing)
   gst_harness_push_event (r.h, gst_event_new_eos ());
   replay_flush (&r);
   replay_segment (&r, 0, 0);
-  fail_unless_equals_int (replay_x_at (&r, 0), 5);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 6);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 5);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 6);
   replay_close (&r);
 
   replay_open (&r, timed, "");
@@ -236,19 +231,18 @@ GST_START_TEST (an_empty_stream_decides_nothing)
     replay_flush (&r);
     replay_segment (&r, 0, i * 400 * FRAME);
     for (guint k = 0; k < 100; k++)
-      fail_unless_equals_int (replay_x_at (&r, k * FRAME), (i * 400 + k) % 12 + 1);
+      g_assert_cmpint (replay_x_at (&r, k * FRAME), ==, (i * 400 + k) % 12 + 1);
   }
   replay_flush (&r);
   replay_segment (&r, 0, 20 * FRAME);
-  fail_unless_equals_int (replay_x_at (&r, 0), 20 % 12 + 1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 20 % 12 + 1);
   replay_close (&r);
   g_free (timed);
 }
-GST_END_TEST
 
-static const CheckCase cases[] = { CHECK_CASE (every_seek_finds_its_record),
-  CHECK_CASE (reverse_finds_every_record), CHECK_CASE (lines_are_counted_across_seeks),
-  CHECK_CASE (dropped_frames_keep_the_index), CHECK_CASE (reverse_reads_little),
-  CHECK_CASE (an_empty_stream_decides_nothing), { NULL } };
+static const TestCase cases[] = { CASE (every_seek_finds_its_record),
+  CASE (reverse_finds_every_record), CASE (lines_are_counted_across_seeks),
+  CASE (dropped_frames_keep_the_index), CASE (reverse_reads_little),
+  CASE (an_empty_stream_decides_nothing), { NULL } };
 
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

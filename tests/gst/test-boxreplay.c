@@ -2,12 +2,13 @@
 /* boxreplay: the record that belongs to a buffer, and the metadata that is attached. */
 #include <string.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "replaying.h"
 
 /* -------------------------------------------------------------------- matching */
 
-GST_START_TEST (everything_is_attached)
+static void
+everything_is_attached (void)
 {
   Replay r;
   GstBuffer *buffer;
@@ -25,113 +26,109 @@ GST_START_TEST (everything_is_attached)
       "{\"x\":1,\"y\":1,\"w\":0,\"h\":0}]}\r\n",
       "meta=roi");
   buffer = gst_harness_push_and_pull (r.h, replay_buffer (0));
-  fail_unless_equals_int (replay_count (buffer), 2);
+  g_assert_cmpint (replay_count (buffer), ==, 2);
   roi = replay_box (buffer, 0);
-  fail_unless (roi->x == 2 && roi->y == 0 && roi->w == 8 && roi->h == 16);
-  fail_unless_equals_string (g_quark_to_string (roi->roi_type), "person");
-  fail_unless (roi->id == 3 && roi->parent_id == 1);
+  g_assert_true (roi->x == 2 && roi->y == 0 && roi->w == 8 && roi->h == 16);
+  g_assert_cmpstr (g_quark_to_string (roi->roi_type), ==, "person");
+  g_assert_true (roi->id == 3 && roi->parent_id == 1);
   s = gst_video_region_of_interest_meta_get_param (roi, "detection");
-  fail_unless (gst_structure_get_double (s, "y_max", &number) && number == 1.5);
-  fail_unless (gst_structure_get_double (s, "confidence", &number) && number == 0.91);
-  fail_unless (gst_structure_get_int (s, "label_id", &integer) && integer == 1);
+  g_assert_true (gst_structure_get_double (s, "y_max", &number) && number == 1.5);
+  g_assert_true (gst_structure_get_double (s, "confidence", &number) && number == 0.91);
+  g_assert_true (gst_structure_get_int (s, "label_id", &integer) && integer == 1);
   s = gst_video_region_of_interest_meta_get_param (roi, "object_id");
-  fail_unless (gst_structure_get_int (s, "id", &integer) && integer == 7);
+  g_assert_true (gst_structure_get_int (s, "id", &integer) && integer == 7);
   s = gst_video_region_of_interest_meta_get_param (roi, "nms");
-  fail_unless_equals_string (gst_structure_get_string (s, "state"), "suppressed");
-  fail_unless (gst_structure_get_int (s, "suppressed-by", &integer) && integer == 1);
+  g_assert_cmpstr (gst_structure_get_string (s, "state"), ==, "suppressed");
+  g_assert_true (gst_structure_get_int (s, "suppressed-by", &integer) && integer == 1);
   roi = replay_box (buffer, 1);
-  fail_unless (roi->params == NULL && roi->w == 0);
-  fail_unless_equals_string (g_quark_to_string (roi->roi_type), "");
+  g_assert_true (roi->params == NULL && roi->w == 0);
+  g_assert_cmpstr (g_quark_to_string (roi->roi_type), ==, "");
   gst_buffer_unref (buffer);
-  fail_unless_equals_uint64 (replay_stat (&r, "boxes"), 2);
+  g_assert_cmpuint (replay_stat (&r, "boxes"), ==, 2);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (the_nearest_record_is_used_once)
+static void
+the_nearest_record_is_used_once (void)
 {
   static const gdouble times[] = { 0, 1.01, 1.98, 4, 5.4, 5.6 };
   Replay r;
 
   replay_open_records (&r, times, G_N_ELEMENTS (times), "");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
-  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), -1); /* no record: an empty frame */
-  fail_unless_equals_int (replay_x_at (&r, 4 * FRAME), 4);
-  fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 5);
-  fail_unless_equals_int (replay_x_at (&r, 6 * FRAME), 6);
-  fail_unless_equals_int (replay_x_at (&r, 7 * FRAME), -1);
-  fail_unless_equals_uint64 (replay_stat (&r, "matched"), 6);
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 0);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
+  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
+  g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, -1); /* no record: an empty frame */
+  g_assert_cmpint (replay_x_at (&r, 4 * FRAME), ==, 4);
+  g_assert_cmpint (replay_x_at (&r, 5 * FRAME), ==, 5);
+  g_assert_cmpint (replay_x_at (&r, 6 * FRAME), ==, 6);
+  g_assert_cmpint (replay_x_at (&r, 7 * FRAME), ==, -1);
+  g_assert_cmpuint (replay_stat (&r, "matched"), ==, 6);
+  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
   replay_close (&r);
 
   /* the nearest record is used, on either side; the one between is skipped */
   {
     static const gdouble near[] = { 0.6, 0.9, 1.2, 1.45 };
     replay_open_records (&r, near, G_N_ELEMENTS (near), "");
-    fail_unless_equals_int (replay_x_at (&r, 0), -1);
-    fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
-    fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), -1);
-    fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 3);
+    g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
+    g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
+    g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, -1);
+    g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 3);
     replay_close (&r);
   }
 }
 
-GST_END_TEST;
-
-GST_START_TEST (tolerance_bounds_the_search)
+static void
+tolerance_bounds_the_search (void)
 {
   static const gdouble times[] = { 0.3, 1.3 };
   Replay r;
 
   replay_open_records (&r, times, 2, "tolerance=29999999");
-  fail_unless_equals_int (replay_x_at (&r, 0), -1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
   replay_close (&r);
   replay_open_records (&r, times, 2, "tolerance=30000000");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
   replay_close (&r);
   /* the same on the other side */
   {
     static const gdouble before[] = { 0.7 };
     replay_open_records (&r, before, 1, "tolerance=29999999");
-    fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
+    g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
     replay_close (&r);
     replay_open_records (&r, before, 1, "tolerance=30000000");
-    fail_unless_equals_int (replay_x_at (&r, FRAME), 1);
+    g_assert_cmpint (replay_x_at (&r, FRAME), ==, 1);
     replay_close (&r);
   }
   /* half a frame, inclusive */
   {
     static const gdouble half[] = { 0.5 };
     replay_open_records (&r, half, 1, "");
-    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
     replay_close (&r);
   }
 }
 
-GST_END_TEST;
-
-GST_START_TEST (buffers_without_a_time_go_by_index)
+static void
+buffers_without_a_time_go_by_index (void)
 {
   static const gdouble times[] = { 0, 1, 2, 3 };
   Replay r;
 
   replay_open_records (&r, times, G_N_ELEMENTS (times), "");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, GST_CLOCK_TIME_NONE), 2);
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
-  fail_unless_equals_int (replay_x_at (&r, GST_CLOCK_TIME_NONE), 4);
-  fail_unless_equals_int (replay_x_at (&r, GST_CLOCK_TIME_NONE), -1);
-  fail_unless_equals_uint64 (replay_stat (&r, "matched"), 4);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, GST_CLOCK_TIME_NONE), ==, 2);
+  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
+  g_assert_cmpint (replay_x_at (&r, GST_CLOCK_TIME_NONE), ==, 4);
+  g_assert_cmpint (replay_x_at (&r, GST_CLOCK_TIME_NONE), ==, -1);
+  g_assert_cmpuint (replay_stat (&r, "matched"), ==, 4);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (records_without_a_time)
+static void
+records_without_a_time (void)
 {
   static const gchar none[] = "{\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n\n \n"
                               "{\"objects\":[]}\n{\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}";
@@ -142,32 +139,31 @@ GST_START_TEST (records_without_a_time)
   Replay r;
 
   replay_open (&r, none, ""); /* the last line is complete, without a newline */
-  fail_unless_equals_int (replay_x_at (&r, 5 * FRAME), 1);
-  fail_unless_equals_int (replay_x_at (&r, 9 * FRAME), -1);
-  fail_unless_equals_int (replay_x_at (&r, 10 * FRAME), 3);
+  g_assert_cmpint (replay_x_at (&r, 5 * FRAME), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, 9 * FRAME), ==, -1);
+  g_assert_cmpint (replay_x_at (&r, 10 * FRAME), ==, 3);
   replay_close (&r);
 
   replay_open (&r, none, "match=timestamp");
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, ":1: the first record has no timestamp");
   replay_close (&r);
 
   /* lines without a time belong to buffers without a time */
   replay_open (&r, some, "");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, GST_CLOCK_TIME_NONE), 2);
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, GST_CLOCK_TIME_NONE), ==, 2);
+  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
   replay_close (&r);
   replay_open (&r, some, "");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
+  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (mot_text_is_replayed)
+static void
+mot_text_is_replayed (void)
 {
   Replay r;
   GstBuffer *buffer;
@@ -177,42 +173,40 @@ GST_START_TEST (mot_text_is_replayed)
       "3,1,7,7,4.5,4,1,-1,-1,-1\n",
       "");
   buffer = gst_harness_push_and_pull (r.h, replay_buffer (0));
-  fail_unless_equals_int (replay_count (buffer), 2);
-  fail_unless (replay_box (buffer, 0)->x == 1 && replay_box (buffer, 0)->y == 2);
+  g_assert_cmpint (replay_count (buffer), ==, 2);
+  g_assert_true (replay_box (buffer, 0)->x == 1 && replay_box (buffer, 0)->y == 2);
   gst_buffer_unref (buffer);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), -1);
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 6);
-  fail_unless_equals_int (replay_x_at (&r, 3 * FRAME), -1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
+  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 6);
+  g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, -1);
   replay_close (&r);
 
   /* ground truth: the ignored boxes are not attached, but counted */
   replay_open (&r, "1,1,2,3,4,5,0,1,1\n2,1,3,3,4,5,1,1,1\n", "");
-  fail_unless_equals_int (replay_x_at (&r, 0), -1);
-  fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
-  fail_unless_equals_uint64 (replay_stat (&r, "ignored"), 1);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
+  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
+  g_assert_cmpuint (replay_stat (&r, "ignored"), ==, 1);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (mot_sorted_by_track_is_refused)
+static void
+mot_sorted_by_track_is_refused (void)
 {
   Replay r;
 
   replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n2,1,2,3,4,5,1,-1,-1,-1\n1,2,2,3,4,5,1,-1,-1,-1\n",
       "on-error=skip");
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, ":3: frame 1 comes after frame 2 of line 2");
   replay_close (&r);
   replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n", "match=timestamp");
-  fail_unless_equals_int (gst_harness_push (r.h, replay_buffer (0)), GST_FLOW_ERROR);
+  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, "MOT text has no times");
   replay_close (&r);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (existing_boxes)
+static void
+existing_boxes (void)
 {
   static const gdouble times[] = { 0 };
   guint replace;
@@ -225,22 +219,21 @@ GST_START_TEST (existing_boxes)
     buffer = replay_buffer (0);
     gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
     buffer = gst_harness_push_and_pull (r.h, buffer);
-    fail_unless_equals_int (replay_count (buffer), replace ? 1 : 2);
-    fail_unless_equals_int (replay_box (buffer, 0)->x, replace ? 1 : 9);
+    g_assert_cmpint (replay_count (buffer), ==, replace ? 1 : 2);
+    g_assert_cmpint (replay_box (buffer, 0)->x, ==, replace ? 1 : 9);
     gst_buffer_unref (buffer);
     buffer = replay_buffer (FRAME);
     gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
     buffer = gst_harness_push_and_pull (r.h, buffer);
-    fail_unless_equals_int (replay_count (buffer), replace ? 0 : 1);
+    g_assert_cmpint (replay_count (buffer), ==, replace ? 0 : 1);
     gst_buffer_unref (buffer);
     replay_close (&r);
   }
 }
 
-GST_END_TEST;
-
 /* suppressed-by is an index among all detections of the buffer. */
-GST_START_TEST (kept_boxes_shift_suppressed_by)
+static void
+kept_boxes_shift_suppressed_by (void)
 {
   Replay r;
   GstBuffer *buffer;
@@ -253,18 +246,17 @@ GST_START_TEST (kept_boxes_shift_suppressed_by)
   buffer = replay_buffer (0);
   gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
   buffer = gst_harness_push_and_pull (r.h, buffer);
-  fail_unless (
+  g_assert_true (
       gst_structure_get_int (gst_video_region_of_interest_meta_get_param (replay_box (buffer, 2),
                                  "nms"),
           "suppressed-by", &by));
-  fail_unless_equals_int (by, 1);
+  g_assert_cmpint (by, ==, 1);
   gst_buffer_unref (buffer);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (buffers_without_boxes_pass_uncopied)
+static void
+buffers_without_boxes_pass_uncopied (void)
 {
   static const gdouble times[] = { 1 };
   Replay r;
@@ -272,25 +264,24 @@ GST_START_TEST (buffers_without_boxes_pass_uncopied)
 
   replay_open_records (&r, times, 1, "meta=roi");
   in = gst_buffer_ref (replay_buffer (0)); /* two owners, so not writable */
-  fail_unless (gst_harness_push (r.h, in) == GST_FLOW_OK);
+  g_assert_true (gst_harness_push (r.h, in) == GST_FLOW_OK);
   out = gst_harness_pull (r.h);
-  fail_unless (out == in);
+  g_assert_true (out == in);
   gst_buffer_unref (out);
   gst_buffer_unref (in);
 
   in = gst_buffer_ref (replay_buffer (FRAME));
-  fail_unless (gst_harness_push (r.h, in) == GST_FLOW_OK);
+  g_assert_true (gst_harness_push (r.h, in) == GST_FLOW_OK);
   out = gst_harness_pull (r.h);
-  fail_unless (out != in && replay_count (in) == 0 && replay_count (out) == 1);
-  fail_unless (gst_buffer_peek_memory (in, 0) == gst_buffer_peek_memory (out, 0));
+  g_assert_true (out != in && replay_count (in) == 0 && replay_count (out) == 1);
+  g_assert_true (gst_buffer_peek_memory (in, 0) == gst_buffer_peek_memory (out, 0));
   gst_buffer_unref (out);
   gst_buffer_unref (in);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (boxes_of_a_shared_buffer_are_removed_from_a_copy)
+static void
+boxes_of_a_shared_buffer_are_removed_from_a_copy (void)
 {
   static const gdouble times[] = { 1 };
   GstBuffer *in = replay_buffer (0), *out;
@@ -299,16 +290,15 @@ GST_START_TEST (boxes_of_a_shared_buffer_are_removed_from_a_copy)
   replay_open_records (&r, times, 1, "meta=roi existing=replace");
   gst_buffer_add_video_region_of_interest_meta (in, "old", 9, 9, 1, 1);
   out = gst_harness_push_and_pull (r.h, gst_buffer_ref (in));
-  fail_unless_equals_int (replay_count (in), 1);
-  fail_unless_equals_int (replay_count (out), 0);
+  g_assert_cmpint (replay_count (in), ==, 1);
+  g_assert_cmpint (replay_count (out), ==, 0);
   gst_buffer_unref (out);
   gst_buffer_unref (in);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (caps_may_change_and_scale)
+static void
+caps_may_change_and_scale (void)
 {
   static const gchar text[] = "{\"timestamp\":0,\"resolution\":{\"width\":32,\"height\":8},"
                               "\"objects\":[{\"x\":4,\"y\":4,\"w\":8,\"h\":2}]}\n"
@@ -319,33 +309,30 @@ GST_START_TEST (caps_may_change_and_scale)
 
   replay_open (&r, text, "");
   buffer = gst_harness_push_and_pull (r.h, replay_buffer (0));
-  fail_unless (replay_box (buffer, 0)->x == 2 && replay_box (buffer, 0)->y == 8
+  g_assert_true (replay_box (buffer, 0)->x == 2 && replay_box (buffer, 0)->y == 8
       && replay_box (buffer, 0)->w == 4 && replay_box (buffer, 0)->h == 4);
   gst_buffer_unref (buffer);
   gst_harness_set_src_caps_str (r.h, "video/x-raw,format=GRAY8,width=64,height=8,framerate=10/1");
   buffer = gst_harness_push_and_pull (r.h, replay_buffer (FRAME));
-  fail_unless (replay_box (buffer, 0)->x == 8 && replay_box (buffer, 0)->y == 4);
+  g_assert_true (replay_box (buffer, 0)->x == 8 && replay_box (buffer, 0)->y == 4);
   gst_buffer_unref (buffer);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
 /* ------------------------------------------------------------- jumps and events */
 
-GST_START_TEST (times_are_stream_times)
+static void
+times_are_stream_times (void)
 {
   static const gdouble times[] = { 0, 1, 2, 3 };
   Replay r;
 
   replay_open_records (&r, times, 4, "");
   replay_segment (&r, 1000 * FRAME, 2 * FRAME);
-  fail_unless_equals_int (replay_x_at (&r, 1000 * FRAME), 3);
-  fail_unless_equals_int (replay_x_at (&r, 1001 * FRAME), 4);
+  g_assert_cmpint (replay_x_at (&r, 1000 * FRAME), ==, 3);
+  g_assert_cmpint (replay_x_at (&r, 1001 * FRAME), ==, 4);
   replay_close (&r);
 }
-
-GST_END_TEST;
 
 /* Seeks to a frame and pushes it. Fails unless it gets the record of that frame. */
 static void
@@ -353,10 +340,11 @@ seek_to (Replay *r, gint frame)
 {
   replay_flush (r);
   replay_segment (r, frame * FRAME, frame * FRAME);
-  fail_unless_equals_int (replay_x_at (r, frame * FRAME), frame + 1);
+  g_assert_cmpint (replay_x_at (r, frame * FRAME), ==, frame + 1);
 }
 
-GST_START_TEST (seeks_are_followed)
+static void
+seeks_are_followed (void)
 {
   static const gdouble times[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
   static const gchar *const by[] = { "match=timestamp", "match=index" };
@@ -365,63 +353,60 @@ GST_START_TEST (seeks_are_followed)
 
   for (i = 0; i < 2; i++) {
     replay_open_records (&r, times, 10, by[i]);
-    fail_unless_equals_int (replay_x_at (&r, 0), 1);
-    fail_unless_equals_int (replay_x_at (&r, FRAME), 2);
+    g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+    g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
     /* forward */
     seek_to (&r, 6);
-    fail_unless_equals_int (replay_x_at (&r, 7 * FRAME), 8);
+    g_assert_cmpint (replay_x_at (&r, 7 * FRAME), ==, 8);
     /* backward */
     seek_to (&r, 2);
     /* to the same frame again */
     seek_to (&r, 2);
     /* without a flush */
     replay_segment (&r, 0, 0);
-    fail_unless_equals_int (replay_x_at (&r, 0), 1);
+    g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
     /* after the end */
-    fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+    g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
     seek_to (&r, 5);
     replay_close (&r);
   }
 }
 
-GST_END_TEST;
-
 /* A segment that begins within two frames of the last buffer is not a jump, so the index counts
  * buffers. After a larger step it is computed from the time. */
-GST_START_TEST (a_contiguous_segment_keeps_the_index)
+static void
+a_contiguous_segment_keeps_the_index (void)
 {
   static const gdouble times[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
   Replay r;
 
   replay_open_records (&r, times, 8, "match=index");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless_equals_int (replay_x_at (&r, 1.6 * FRAME), 2);
-  fail_unless_equals_int (replay_x_at (&r, 3.2 * FRAME), 3);
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_cmpint (replay_x_at (&r, 1.6 * FRAME), ==, 2);
+  g_assert_cmpint (replay_x_at (&r, 3.2 * FRAME), ==, 3);
   replay_segment (&r, 0, 0);
-  fail_unless_equals_int (replay_x_at (&r, 4.8 * FRAME), 4);
+  g_assert_cmpint (replay_x_at (&r, 4.8 * FRAME), ==, 4);
   replay_segment (&r, 0, 0);
-  fail_unless_equals_int (replay_x_at (&r, 7 * FRAME), 8);
+  g_assert_cmpint (replay_x_at (&r, 7 * FRAME), ==, 8);
   replay_close (&r);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (a_gap_is_no_frame)
+static void
+a_gap_is_no_frame (void)
 {
   static const gdouble times[] = { 0, 1, 2, 3 };
   Replay r;
 
   replay_open_records (&r, times, 4, "");
-  fail_unless_equals_int (replay_x_at (&r, 0), 1);
-  fail_unless (gst_harness_push_event (r.h, gst_event_new_gap (FRAME, FRAME)));
-  fail_unless_equals_int (replay_x_at (&r, 2 * FRAME), 3);
-  fail_unless_equals_uint64 (replay_stat (&r, "unmatched"), 2); /* 1 and 3 */
+  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
+  g_assert_true (gst_harness_push_event (r.h, gst_event_new_gap (FRAME, FRAME)));
+  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
+  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 2); /* 1 and 3 */
   replay_close (&r);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (eos_reports)
+static void
+eos_reports (void)
 {
   static const gdouble times[] = { 0, 1, 2, 3, 4 };
   const GstStructure *s;
@@ -432,38 +417,35 @@ GST_START_TEST (eos_reports)
   replay_open_records (&r, times, 5, "");
   replay_x_at (&r, 0);
   replay_x_at (&r, 2 * FRAME);
-  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
   message = gst_bus_pop_filtered (r.bus, GST_MESSAGE_ELEMENT);
-  fail_unless (message != NULL);
+  g_assert_nonnull (message);
   s = gst_message_get_structure (message);
-  fail_unless (gst_structure_has_name (s, "boxreplay"));
-  fail_unless (gst_structure_get (s, "frames", G_TYPE_UINT64, &frames, "matched", G_TYPE_UINT64,
+  g_assert_true (gst_structure_has_name (s, "boxreplay"));
+  g_assert_true (gst_structure_get (s, "frames", G_TYPE_UINT64, &frames, "matched", G_TYPE_UINT64,
       &matched, "unmatched", G_TYPE_UINT64, &unmatched, "boxes", G_TYPE_UINT64, &boxes, "skipped",
       G_TYPE_UINT64, &skipped, NULL));
-  fail_unless (frames == 2 && matched == 2 && unmatched == 3 && boxes == 2 && skipped == 0);
+  g_assert_true (frames == 2 && matched == 2 && unmatched == 3 && boxes == 2 && skipped == 0);
   gst_message_unref (message);
-  fail_unless (gst_bus_pop_filtered (r.bus, GST_MESSAGE_WARNING) == NULL);
+  g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_WARNING));
   replay_close (&r);
 
   /* no record matches, which gives a warning */
   replay_open_records (&r, times, 5, "");
   replay_x_at (&r, 1000 * FRAME);
-  fail_unless (gst_harness_push_event (r.h, gst_event_new_eos ()));
+  g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
   replay_must_say (&r, GST_MESSAGE_WARNING, "None of the 5 records");
   replay_close (&r);
 }
 
-GST_END_TEST;
+static const TestCase cases[] = { CASE (everything_is_attached),
+  CASE (the_nearest_record_is_used_once), CASE (tolerance_bounds_the_search),
+  CASE (buffers_without_a_time_go_by_index), CASE (records_without_a_time),
+  CASE (mot_text_is_replayed), CASE (mot_sorted_by_track_is_refused), CASE (existing_boxes),
+  CASE (kept_boxes_shift_suppressed_by), CASE (buffers_without_boxes_pass_uncopied),
+  CASE (boxes_of_a_shared_buffer_are_removed_from_a_copy), CASE (caps_may_change_and_scale),
+  CASE (times_are_stream_times), CASE (seeks_are_followed),
+  CASE (a_contiguous_segment_keeps_the_index), CASE (a_gap_is_no_frame), CASE (eos_reports),
+  { NULL } };
 
-static const CheckCase cases[] = { CHECK_CASE (everything_is_attached),
-  CHECK_CASE (the_nearest_record_is_used_once), CHECK_CASE (tolerance_bounds_the_search),
-  CHECK_CASE (buffers_without_a_time_go_by_index), CHECK_CASE (records_without_a_time),
-  CHECK_CASE (mot_text_is_replayed), CHECK_CASE (mot_sorted_by_track_is_refused),
-  CHECK_CASE (existing_boxes), CHECK_CASE (kept_boxes_shift_suppressed_by),
-  CHECK_CASE (buffers_without_boxes_pass_uncopied),
-  CHECK_CASE (boxes_of_a_shared_buffer_are_removed_from_a_copy),
-  CHECK_CASE (caps_may_change_and_scale), CHECK_CASE (times_are_stream_times),
-  CHECK_CASE (seeks_are_followed), CHECK_CASE (a_contiguous_segment_keeps_the_index),
-  CHECK_CASE (a_gap_is_no_frame), CHECK_CASE (eos_reports), { NULL } };
-
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

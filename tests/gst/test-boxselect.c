@@ -555,19 +555,12 @@ test_as_if_absent (void)
   gst_harness_teardown (without);
 }
 
-static const TestCase cases[] = { { "/boxselect/limits", test_limits },
-  { "/boxselect/empty-boxes", test_empty_boxes }, { "/boxselect/exact-limits", test_exact_limits },
-  { "/boxselect/rotated", test_rotated }, { "/boxselect/class-limits", test_class_limits },
-  { "/boxselect/region", test_region }, { "/boxselect/labels", test_labels },
-  { "/boxselect/states-and-stats", test_states_and_stats }, { "/boxselect/parents", test_parents },
-  { "/boxselect/takes-part-in-nothing", test_takes_part_in_nothing },
-  { "/boxselect/behind", test_behind }, { "/boxselect/tags", test_tags },
-  { "/boxselect/chain-of-parts", test_chain_of_parts },
-  { "/boxselect/caps-changes", test_caps_changes }, { "/boxselect/no-size", test_no_size },
-  { "/boxselect/defaults", test_defaults },
-  { "/boxselect/changes-while-playing", test_changes_while_playing },
-  { "/boxselect/unusable-at-start", test_unusable_at_start },
-  { "/boxselect/unusable-while-playing", test_unusable_while_playing },
-  { "/boxselect/as-if-absent", test_as_if_absent }, { NULL } };
+static const TestCase cases[] = { CASE (test_limits), CASE (test_empty_boxes),
+  CASE (test_exact_limits), CASE (test_rotated), CASE (test_class_limits), CASE (test_region),
+  CASE (test_labels), CASE (test_states_and_stats), CASE (test_parents),
+  CASE (test_takes_part_in_nothing), CASE (test_behind), CASE (test_tags),
+  CASE (test_chain_of_parts), CASE (test_caps_changes), CASE (test_no_size), CASE (test_defaults),
+  CASE (test_changes_while_playing), CASE (test_unusable_at_start),
+  CASE (test_unusable_while_playing), CASE (test_as_if_absent), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -122,9 +122,7 @@ test_masks (void)
 #endif
 }
 
-static const TestCase cases[] = { { "/boxtransform-ods/unknown", test_unknown },
-  { "/boxtransform-ods/unknown-alone", test_unknown_alone },
-  { "/boxtransform-ods/unchanged", test_unchanged }, { "/boxtransform-ods/masks", test_masks },
-  { NULL } };
+static const TestCase cases[] = { CASE (test_unknown), CASE (test_unknown_alone),
+  CASE (test_unchanged), CASE (test_masks), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -317,11 +317,9 @@ test_between_pixels (void)
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = { { "/boxtransform/defaults", test_defaults },
-  { "/boxtransform/between-pixels", test_between_pixels }, { "/boxtransform/places", test_places },
-  { "/boxtransform/details", test_details }, { "/boxtransform/keypoints", test_keypoints },
-  { "/boxtransform/playing", test_playing }, { "/boxtransform/copies", test_copies },
-  { "/boxtransform/errors", test_errors }, { "/boxtransform/auto-direction", test_auto_direction },
-  { "/boxtransform/controlled", test_controlled }, { NULL } };
+static const TestCase cases[] = { CASE (test_defaults), CASE (test_between_pixels),
+  CASE (test_places), CASE (test_details), CASE (test_keypoints), CASE (test_playing),
+  CASE (test_copies), CASE (test_errors), CASE (test_auto_direction), CASE (test_controlled),
+  { NULL } };
 
 GST_TEST_PROGRAM (cases);

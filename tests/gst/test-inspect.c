@@ -174,9 +174,7 @@ test_without_effect (void)
   gst_object_unref (element);
 }
 
-static const TestCase cases[] = { { "/inspect/metadata", test_metadata },
-  { "/inspect/states", test_states }, { "/inspect/stats", test_stats },
-  { "/inspect/frame-boxes", test_frame_boxes }, { "/inspect/without-effect", test_without_effect },
-  { NULL } };
+static const TestCase cases[] = { CASE (test_metadata), CASE (test_states), CASE (test_stats),
+  CASE (test_frame_boxes), CASE (test_without_effect), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "randombox.h"
 #include "records/jsonl.h"
 #include "records/mottext.h"
@@ -11,18 +11,20 @@
 static JsonlParser *parser;
 static RecordedFrame frame;
 
-static void
-setup (void)
+static const char *
+start (const char *needs)
 {
   parser = jsonl_parser_new ();
   recorded_frame_init (&frame);
+  return start_gst (needs);
 }
 
 static void
-teardown (void)
+finish (void)
 {
   jsonl_parser_free (parser);
   recorded_frame_clear (&frame);
+  gst_deinit ();
 }
 
 static gboolean
@@ -44,13 +46,14 @@ must_parse (const gchar *text)
   GError *error = NULL;
 
   parse_bytes (text, strlen (text), &error);
-  fail_if (error != NULL, "%s: %s", text, error ? error->message : "");
+  if (error != NULL)
+    g_error ("%s: %s", text, error ? error->message : "");
 }
 
 static Box *
 box (guint i)
 {
-  fail_unless (i < frame.boxes->len);
+  g_assert_true (i < frame.boxes->len);
   return &g_array_index (frame.boxes, Box, i);
 }
 
@@ -59,14 +62,16 @@ must_refuse (const gchar *text, gsize length, const gchar *reason)
 {
   GError *error = NULL;
 
-  fail_if (parse_bytes (text, length, &error), "accepted: %s", text);
-  fail_unless (g_error_matches (error, RECORD_ERROR, RECORD_ERROR_MALFORMED));
-  fail_unless (strstr (error->message, reason) != NULL, "%s\n  said: %s\n  not:  %s", text,
-      error->message, reason);
+  if (parse_bytes (text, length, &error))
+    g_error ("accepted: %s", text);
+  g_assert_true (g_error_matches (error, RECORD_ERROR, RECORD_ERROR_MALFORMED));
+  if (strstr (error->message, reason) == NULL)
+    g_error ("%s\n  said: %s\n  not:  %s", text, error->message, reason);
   g_error_free (error);
 }
 
-GST_START_TEST (every_member_is_read)
+static void
+every_member_is_read (void)
 {
   must_parse (
       "{\"timestamp\":100000000,\"resolution\":{\"width\":768,\"height\":576},"
@@ -76,75 +81,72 @@ GST_START_TEST (every_member_is_read)
       "\"y_max\":0.139},\"confidence\":0.91,\"label_id\":1,\"label\":\"other\"},"
       "\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":1}},{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
       "\"detection\":{\"label\":\"car\"}}]}");
-  fail_unless (frame.timestamp == 100000000 && frame.width == 768 && frame.height == 576);
-  fail_unless_equals_int (frame.boxes->len, 2);
-  fail_unless (box (0)->x == 10 && box (0)->y == -20 && box (0)->w == 30 && box (0)->h == 60);
-  fail_unless_equals_string (g_quark_to_string (box (0)->label), "person");
-  fail_unless_equals_int (box (0)->region_id, 3);
-  fail_unless_equals_int (box (0)->parent_id, 1);
-  fail_unless_equals_int (box (0)->track_id, 7);
-  fail_unless_equals_int (box (0)->label_id, 1);
-  fail_unless (box (0)->confidence == 0.91);
-  fail_unless (box (0)->x_min == 0.013 && box (0)->y_min == -0.035 && box (0)->x_max == 0.052
+  g_assert_true (frame.timestamp == 100000000 && frame.width == 768 && frame.height == 576);
+  g_assert_cmpint (frame.boxes->len, ==, 2);
+  g_assert_true (box (0)->x == 10 && box (0)->y == -20 && box (0)->w == 30 && box (0)->h == 60);
+  g_assert_cmpstr (g_quark_to_string (box (0)->label), ==, "person");
+  g_assert_cmpint (box (0)->region_id, ==, 3);
+  g_assert_cmpint (box (0)->parent_id, ==, 1);
+  g_assert_cmpint (box (0)->track_id, ==, 7);
+  g_assert_cmpint (box (0)->label_id, ==, 1);
+  g_assert_true (box (0)->confidence == 0.91);
+  g_assert_true (box (0)->x_min == 0.013 && box (0)->y_min == -0.035 && box (0)->x_max == 0.052
       && box (0)->y_max == 0.139);
-  fail_unless_equals_int (box (0)->flags,
+  g_assert_cmpint (box (0)->flags, ==,
       BOX_HAS_NORMALIZED | BOX_HAS_CONFIDENCE | BOX_HAS_LABEL_ID | BOX_HAS_TRACK_ID);
-  fail_unless_equals_int (box (0)->state, BOX_STATE_SUPPRESSED);
-  fail_unless_equals_int (box (0)->suppressed_by, 1);
-  fail_unless_equals_string (g_quark_to_string (box (1)->label), "car");
-  fail_unless_equals_int (box (1)->flags, 0);
-  fail_unless_equals_int (box (1)->state, BOX_STATE_NONE);
-  fail_unless_equals_int (box (1)->suppressed_by, -1);
+  g_assert_cmpint (box (0)->state, ==, BOX_STATE_SUPPRESSED);
+  g_assert_cmpint (box (0)->suppressed_by, ==, 1);
+  g_assert_cmpstr (g_quark_to_string (box (1)->label), ==, "car");
+  g_assert_cmpint (box (1)->flags, ==, 0);
+  g_assert_cmpint (box (1)->state, ==, BOX_STATE_NONE);
+  g_assert_cmpint (box (1)->suppressed_by, ==, -1);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (what_may_be_missing)
+static void
+what_may_be_missing (void)
 {
   must_parse (" { \"objects\" : [ ] } ");
-  fail_unless (
+  g_assert_true (
       frame.timestamp == RECORDED_FRAME_NO_TIME && frame.width == 0 && frame.boxes->len == 0);
   must_parse ("{\"timestamp\":0,\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,"
               "\"x_max\":1,\"y_min\":0.25,\"y_max\":0.75}}}]}");
-  fail_unless (frame.timestamp == 0 && box (0)->w == -1 && box (0)->label == 0);
+  g_assert_true (frame.timestamp == 0 && box (0)->w == -1 && box (0)->label == 0);
   /* a name written with escapes is the same name */
   must_parse ("{\"\\u006fbjects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4}]}");
-  fail_unless_equals_int (frame.boxes->len, 1);
+  g_assert_cmpint (frame.boxes->len, ==, 1);
   must_parse ("{\"timestamp\":9223372036854775807,\"objects\":[]}");
-  fail_unless (frame.timestamp == G_MAXINT64);
+  g_assert_true (frame.timestamp == G_MAXINT64);
   /* ignored members may hold any number, and may be called objects */
   must_parse (
       "{\"hash\":18446744073709551615,\"big\":1e400,\"x\":{\"objects\":[1,2]},"
       "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"objects\":[3],\"s\":\"]}{[\\\"\"}]}");
-  fail_unless_equals_int (frame.boxes->len, 1);
+  g_assert_cmpint (frame.boxes->len, ==, 1);
 }
-
-GST_END_TEST;
 
 /* gvametaconvert of DL Streamer leaves out empty objects, writes the edges in pixels if a box is an
  * OD without a region, and writes a negative coordinate as an unsigned number. */
-GST_START_TEST (lines_of_dl_streamer_are_read)
+static void
+lines_of_dl_streamer_are_read (void)
 {
   must_parse ("{\"resolution\":{\"height\":240,\"width\":320},\"source\":\"cam\","
               "\"timestamp\":33333333}");
-  fail_unless (frame.timestamp == 33333333 && frame.width == 320 && frame.boxes->len == 0);
+  g_assert_true (frame.timestamp == 33333333 && frame.width == 320 && frame.boxes->len == 0);
   must_parse (
       "{\"objects\":[{\"detection\":{\"bounding_box\":{\"x_max\":118.0,\"x_min\":-10.0,"
       "\"y_max\":120.0,\"y_min\":24.0},\"confidence\":0.5},\"h\":96,\"region_id\":1,\"w\":128,"
       "\"x\":4294967286,\"y\":24},{\"h\":4,\"w\":3,\"x\":2147483647,\"y\":4294967295},"
       "{\"detection\":{\"bounding_box\":{\"x_max\":1,\"x_min\":0,\"y_max\":1,\"y_min\":0}},"
       "\"h\":1,\"w\":1,\"x\":0,\"y\":0}],\"resolution\":{\"height\":240,\"width\":320}}");
-  fail_unless_equals_int (frame.boxes->len, 3);
-  fail_unless_equals_int (box (0)->flags, BOX_HAS_CONFIDENCE);
-  fail_unless (box (0)->x == -10 && box (0)->y == 24 && box (0)->w == 128 && box (0)->h == 96);
-  fail_unless (box (0)->x1 == -10 && box (0)->x2 == 118);
-  fail_unless (box (1)->x == G_MAXINT && box (1)->y == -1);
-  fail_unless_equals_int (box (2)->flags, BOX_HAS_NORMALIZED);
+  g_assert_cmpint (frame.boxes->len, ==, 3);
+  g_assert_cmpint (box (0)->flags, ==, BOX_HAS_CONFIDENCE);
+  g_assert_true (box (0)->x == -10 && box (0)->y == 24 && box (0)->w == 128 && box (0)->h == 96);
+  g_assert_true (box (0)->x1 == -10 && box (0)->x2 == 118);
+  g_assert_true (box (1)->x == G_MAXINT && box (1)->y == -1);
+  g_assert_cmpint (box (2)->flags, ==, BOX_HAS_NORMALIZED);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (malformed_lines_are_refused)
+static void
+malformed_lines_are_refused (void)
 {
   static const struct
   {
@@ -239,8 +241,6 @@ GST_START_TEST (malformed_lines_are_refused)
   must_refuse ("{\"obj\0cts\":[]}", 14, "not valid JSON");
 }
 
-GST_END_TEST;
-
 static gchar *
 nested (guint depth, gchar open, gchar close)
 {
@@ -255,7 +255,8 @@ nested (guint depth, gchar open, gchar close)
   return g_string_free (s, FALSE);
 }
 
-GST_START_TEST (nesting_is_bounded)
+static void
+nesting_is_bounded (void)
 {
   gchar *text = nested (64, '[', ']');
 
@@ -277,9 +278,8 @@ GST_START_TEST (nesting_is_bounded)
       "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"}");
 }
 
-GST_END_TEST;
-
-GST_START_TEST (many_boxes)
+static void
+many_boxes (void)
 {
   GString *text = g_string_new ("{\"objects\":[");
   GError *error = NULL;
@@ -288,17 +288,16 @@ GST_START_TEST (many_boxes)
   for (i = 0; i < 120000; i++)
     g_string_append_printf (text, "%s{\"x\":%u,\"y\":1,\"w\":2,\"h\":3}", i ? "," : "", i);
   g_string_append (text, "]}");
-  fail_unless (jsonl_parse (parser, text->str, text->len, &frame, &error));
-  fail_unless_equals_int (frame.boxes->len, 120000);
-  fail_unless (box (119999)->x == 119999);
+  g_assert_true (jsonl_parse (parser, text->str, text->len, &frame, &error));
+  g_assert_cmpint (frame.boxes->len, ==, 120000);
+  g_assert_true (box (119999)->x == 119999);
   g_string_free (text, TRUE);
 }
 
-GST_END_TEST;
-
 /* 15 digits times a power of ten are rounded once, also those that a product of two doubles in 80
  * bits would round twice. */
-GST_START_TEST (numbers_are_read_exactly)
+static void
+numbers_are_read_exactly (void)
 {
   GRand *random = g_rand_new_with_seed (3);
   gchar number[40], line[120];
@@ -312,51 +311,50 @@ GST_START_TEST (numbers_are_read_exactly)
         "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,\"detection\":{\"confidence\":%s}}]}",
         number);
     must_parse (line);
-    fail_unless (box (0)->confidence == g_ascii_strtod (number, NULL), "%s", number);
+    if (box (0)->confidence != g_ascii_strtod (number, NULL))
+      g_error ("%s", number);
   }
   g_rand_free (random);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (not_a_number_is_left_out)
+static void
+not_a_number_is_left_out (void)
 {
   GString *text = g_string_new (NULL);
   Box one = { .w = 1, .h = 1, .flags = BOX_HAS_CONFIDENCE, .confidence = NAN, .suppressed_by = -1 };
 
+  recorded_frame_reset (&frame);
   g_array_append_val (frame.boxes, one);
   one.confidence = INFINITY;
   g_array_append_val (frame.boxes, one);
-  fail_unless_equals_int (jsonl_format (&frame, text), 2);
-  fail_unless_equals_string (text->str,
+  g_assert_cmpint (jsonl_format (&frame, text), ==, 2);
+  g_assert_cmpstr (text->str, ==,
       "{\"objects\":[{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"region_id\":0},"
       "{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"region_id\":0}]}\n");
   g_string_truncate (text, 0);
-  fail_unless_equals_int (mot_text_format (&frame, text), 2);
+  g_assert_cmpint (mot_text_format (&frame, text), ==, 2);
   g_string_free (text, TRUE);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (the_first_box_is_written_as_suppressor)
+static void
+the_first_box_is_written_as_suppressor (void)
 {
   GString *text = g_string_new (NULL);
   Box one = { .w = 1, .h = 1, .state = BOX_STATE_KEPT, .suppressed_by = -1 };
 
+  recorded_frame_reset (&frame);
   g_array_append_val (frame.boxes, one);
   one.state = BOX_STATE_SUPPRESSED;
   one.suppressed_by = 0;
   g_array_append_val (frame.boxes, one);
-  fail_unless_equals_int (jsonl_format (&frame, text), 0);
-  fail_unless_equals_string (text->str,
+  g_assert_cmpint (jsonl_format (&frame, text), ==, 0);
+  g_assert_cmpstr (text->str, ==,
       "{\"objects\":[{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"region_id\":0,"
       "\"nms\":{\"state\":\"kept\"}},"
       "{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"region_id\":0,"
       "\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":0}}]}\n");
   g_string_free (text, TRUE);
 }
-
-GST_END_TEST;
 
 /* ------------------------------------------------------------------ fitting */
 
@@ -365,11 +363,12 @@ must_fit (gint width, gint height)
 {
   GError *error = NULL;
 
-  fail_unless (recorded_frame_fit (&frame, width, height, &error), "%s",
-      error ? error->message : "");
+  if (!(recorded_frame_fit (&frame, width, height, &error)))
+    g_error ("%s", error ? error->message : "");
 }
 
-GST_START_TEST (boxes_fit_the_caps)
+static void
+boxes_fit_the_caps (void)
 {
   const Box *b;
   GError *error = NULL;
@@ -377,18 +376,18 @@ GST_START_TEST (boxes_fit_the_caps)
   /* whole pixels on the frame need no normalized coordinates */
   must_parse ("{\"objects\":[{\"x\":10,\"y\":20,\"w\":30,\"h\":40}]}");
   must_fit (100, 100);
-  fail_unless (box (0)->flags == 0 && box (0)->x == 10 && box (0)->w == 30);
+  g_assert_true (box (0)->flags == 0 && box (0)->x == 10 && box (0)->w == 30);
   /* off the frame: exact in the doubles, clipped in the integers */
   must_parse ("{\"objects\":[{\"x\":-10,\"y\":90,\"w\":30,\"h\":40}]}");
   must_fit (100, 100);
   b = box (0);
-  fail_unless (b->x == 0 && b->w == 20 && b->y == 90 && b->h == 10);
-  fail_unless (b->x_min == -0.1 && b->x_max == 0.2 && b->y_min == 0.9 && b->y_max == 1.3);
+  g_assert_true (b->x == 0 && b->w == 20 && b->y == 90 && b->h == 10);
+  g_assert_true (b->x_min == -0.1 && b->x_max == 0.2 && b->y_min == 0.9 && b->y_max == 1.3);
   /* fractions of a pixel: exact in the doubles, rounded in the integers */
   must_parse ("{\"objects\":[{\"x\":0.5,\"y\":10,\"w\":1.25,\"h\":40}]}");
   must_fit (100, 100);
   b = box (0);
-  fail_unless (b->x == 1 && b->w == 1 && b->x_min == 0.005 && b->x_max == 0.0175);
+  g_assert_true (b->x == 1 && b->w == 1 && b->x_min == 0.005 && b->x_max == 0.0175);
   /* another size: scaled, from the integers or from the doubles */
   must_parse ("{\"resolution\":{\"width\":50,\"height\":200},"
               "\"objects\":[{\"x\":10,\"y\":20,\"w\":30,\"h\":40},{\"x\":0,\"y\":0,\"w\":1,\"h\":1,"
@@ -396,9 +395,9 @@ GST_START_TEST (boxes_fit_the_caps)
               "\"y_max\":1.5}}}]}");
   must_fit (100, 100);
   b = box (0);
-  fail_unless (b->x == 20 && b->y == 10 && b->w == 60 && b->h == 20 && b->x_max == 0.8);
+  g_assert_true (b->x == 20 && b->y == 10 && b->w == 60 && b->h == 20 && b->x_max == 0.8);
   b = box (1);
-  fail_unless (b->x == 50 && b->y == 50 && b->w == 25 && b->h == 50 && b->y_max == 1.5);
+  g_assert_true (b->x == 50 && b->y == 50 && b->w == 25 && b->h == 50 && b->y_max == 1.5);
   /* integers that agree with the doubles are kept, others are computed from them */
   must_parse (
       "{\"resolution\":{\"width\":100,\"height\":100},\"objects\":["
@@ -407,27 +406,26 @@ GST_START_TEST (boxes_fit_the_caps)
       "{\"x\":10,\"y\":10,\"w\":10,\"h\":10,\"detection\":{\"bounding_box\":{\"x_min\":0.12,"
       "\"y_min\":0.12,\"x_max\":0.22,\"y_max\":0.22}}}]}");
   must_fit (100, 100);
-  fail_unless (box (0)->x == 10 && box (1)->x == 12);
+  g_assert_true (box (0)->x == 10 && box (1)->x == 12);
   /* no size is known: the integers are unchanged */
   must_parse ("{\"objects\":[{\"x\":-10,\"y\":20,\"w\":30,\"h\":40}]}");
   must_fit (0, 0);
-  fail_unless (box (0)->x == -10 && box (0)->w == 30);
+  g_assert_true (box (0)->x == -10 && box (0)->w == 30);
   /* only the file states a size */
   must_parse ("{\"resolution\":{\"width\":200,\"height\":100},\"objects\":[{\"detection\":"
               "{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":2}}}]}");
   must_fit (0, 0);
-  fail_unless (box (0)->x == 50 && box (0)->y == 50 && box (0)->w == 50 && box (0)->h == 50);
+  g_assert_true (box (0)->x == 50 && box (0)->y == 50 && box (0)->w == 50 && box (0)->h == 50);
   must_parse ("{\"objects\":[{\"detection\":"
               "{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":2}}}]}");
-  fail_if (recorded_frame_fit (&frame, 0, 0, &error));
-  fail_unless (strstr (error->message, "neither a resolution") != NULL);
+  g_assert_false (recorded_frame_fit (&frame, 0, 0, &error));
+  g_assert_nonnull (strstr (error->message, "neither a resolution"));
   g_error_free (error);
 }
 
-GST_END_TEST;
-
 /* Any box that is written reads back as the same text. */
-GST_START_TEST (text_reads_back_as_the_same_text)
+static void
+text_reads_back_as_the_same_text (void)
 {
   GRand *random = g_rand_new_with_seed (5);
   GString *once = g_string_new (NULL), *again = g_string_new (NULL);
@@ -451,26 +449,23 @@ GST_START_TEST (text_reads_back_as_the_same_text)
     g_string_truncate (once, 0);
     g_string_truncate (again, 0);
     jsonl_format (&frame, once);
-    fail_unless (once->str[once->len - 1] == '\n');
+    g_assert_true (once->str[once->len - 1] == '\n');
     once->str[once->len - 1] = '\0';
     must_parse (once->str);
-    fail_unless_equals_int (frame.boxes->len, count);
+    g_assert_cmpint (frame.boxes->len, ==, count);
     jsonl_format (&frame, again);
     again->str[again->len - 1] = '\0';
-    fail_unless_equals_string (once->str, again->str);
+    g_assert_cmpstr (once->str, ==, again->str);
   }
   g_string_free (once, TRUE);
   g_string_free (again, TRUE);
   g_rand_free (random);
 }
 
-GST_END_TEST;
+static const TestCase cases[] = { CASE (every_member_is_read), CASE (what_may_be_missing),
+  CASE (lines_of_dl_streamer_are_read), CASE (malformed_lines_are_refused),
+  CASE (nesting_is_bounded), CASE (many_boxes), CASE (numbers_are_read_exactly),
+  CASE (not_a_number_is_left_out), CASE (the_first_box_is_written_as_suppressor),
+  CASE (boxes_fit_the_caps), CASE (text_reads_back_as_the_same_text), { NULL } };
 
-static const CheckCase cases[] = { CHECK_CASE (every_member_is_read),
-  CHECK_CASE (what_may_be_missing), CHECK_CASE (lines_of_dl_streamer_are_read),
-  CHECK_CASE (malformed_lines_are_refused), CHECK_CASE (nesting_is_bounded),
-  CHECK_CASE (many_boxes), CHECK_CASE (numbers_are_read_exactly),
-  CHECK_CASE (not_a_number_is_left_out), CHECK_CASE (the_first_box_is_written_as_suppressor),
-  CHECK_CASE (boxes_fit_the_caps), CHECK_CASE (text_reads_back_as_the_same_text), { NULL } };
-
-CHECK_PROGRAM (cases, setup, teardown);
+TEST_PROGRAM (cases, start, finish);

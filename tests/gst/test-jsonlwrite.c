@@ -6,10 +6,11 @@
 #include <xmmintrin.h>
 #endif
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "records/jsonlwrite.h"
 
-GST_START_TEST (numbers_are_short_and_exact)
+static void
+numbers_are_short_and_exact (void)
 {
   static const struct
   {
@@ -35,7 +36,7 @@ GST_START_TEST (numbers_are_short_and_exact)
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_string_truncate (text, 0);
     jsonl_append_double (text, rows[i].number);
-    fail_unless_equals_string (text->str, rows[i].text);
+    g_assert_cmpstr (text->str, ==, rows[i].text);
   }
   for (i = 0; i < 100000; i++) {
     union
@@ -48,20 +49,20 @@ GST_START_TEST (numbers_are_short_and_exact)
       continue;
     g_string_truncate (text, 0);
     jsonl_append_double (text, any.number);
-    fail_unless (g_ascii_strtod (text->str, NULL) == any.number, "%s", text->str);
-    fail_if (strchr (text->str, ','));
+    if (g_ascii_strtod (text->str, NULL) != any.number)
+      g_error ("%s", text->str);
+    g_assert_false (strchr (text->str, ','));
   }
   g_string_truncate (text, 0);
   jsonl_append_int (text, G_MININT64);
-  fail_unless_equals_string (text->str, "-9223372036854775808");
+  g_assert_cmpstr (text->str, ==, "-9223372036854775808");
   g_string_free (text, TRUE);
   g_rand_free (random);
 }
 
-GST_END_TEST;
-
 /* A number has the digits of the shortest of %.15g, %.16g and %.17g that reads back. */
-GST_START_TEST (numbers_have_the_digits_of_printf)
+static void
+numbers_have_the_digits_of_printf (void)
 {
   static const gdouble edges[] = { 1e-4, 9.9999999999999991e-5, 1e15, 999999999999999.9, 1e14,
     -1e15 };
@@ -81,16 +82,16 @@ GST_START_TEST (numbers_have_the_digits_of_printf)
     } while (g_ascii_strtod (expected, NULL) != number);
     g_string_truncate (text, 0);
     jsonl_append_double (text, number);
-    fail_unless_equals_string (text->str, expected);
+    g_assert_cmpstr (text->str, ==, expected);
   }
   g_string_free (text, TRUE);
   g_rand_free (random);
 }
-GST_END_TEST
 
 #ifdef __SSE2__
 /* A library built with fast-math leaves flush-to-zero on in the process. */
-GST_START_TEST (numbers_are_exact_under_flush_to_zero)
+static void
+numbers_are_exact_under_flush_to_zero (void)
 {
   const unsigned int mode = _mm_getcsr ();
   GString *text = g_string_new (NULL);
@@ -100,14 +101,13 @@ GST_START_TEST (numbers_are_exact_under_flush_to_zero)
   g_string_append_c (text, ' ');
   jsonl_append_double (text, 1e-310);
   _mm_setcsr (mode);
-  fail_unless_equals_string (text->str, "4.94065645841247e-324 9.99999999999997e-311");
+  g_assert_cmpstr (text->str, ==, "4.94065645841247e-324 9.99999999999997e-311");
   g_string_free (text, TRUE);
 }
-
-GST_END_TEST;
 #endif
 
-GST_START_TEST (strings_are_escaped)
+static void
+strings_are_escaped (void)
 {
   static const struct
   {
@@ -125,18 +125,16 @@ GST_START_TEST (strings_are_escaped)
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_string_truncate (text, 0);
     jsonl_append_string (text, rows[i].text);
-    fail_unless_equals_string (text->str, rows[i].json);
+    g_assert_cmpstr (text->str, ==, rows[i].json);
   }
   g_string_free (text, TRUE);
 }
 
-GST_END_TEST;
-
-static const CheckCase cases[] = { CHECK_CASE (numbers_are_short_and_exact),
-  CHECK_CASE (numbers_have_the_digits_of_printf),
+static const TestCase cases[] = { CASE (numbers_are_short_and_exact),
+  CASE (numbers_have_the_digits_of_printf),
 #ifdef __SSE2__
-  CHECK_CASE (numbers_are_exact_under_flush_to_zero),
+  CASE (numbers_are_exact_under_flush_to_zero),
 #endif
-  CHECK_CASE (strings_are_escaped), { NULL } };
+  CASE (strings_are_escaped), { NULL } };
 
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

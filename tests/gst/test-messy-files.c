@@ -285,9 +285,7 @@ test_decodebin_plugs_anew (void)
   g_free (both);
 }
 
-static const TestCase cases[] = { { "/messy-files/seeks", test_seeks },
-  { "/messy-files/backwards", test_backwards },
-  { "/messy-files/backwards-key-frames", test_backwards_key_frames },
-  { "/messy-files/decodebin-plugs-anew", test_decodebin_plugs_anew }, { NULL } };
+static const TestCase cases[] = { CASE (test_seeks), CASE (test_backwards),
+  CASE (test_backwards_key_frames), CASE (test_decodebin_plugs_anew), { NULL } };
 
 GST_TEST_PROGRAM (cases);

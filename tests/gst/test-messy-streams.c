@@ -236,9 +236,7 @@ test_tee (void)
   g_free (copy);
 }
 
-static const TestCase cases[] = { { "/messy-streams/without-timestamps", test_without_timestamps },
-  { "/messy-streams/variable-rate", test_variable_rate },
-  { "/messy-streams/resolution-change", test_resolution_change },
-  { "/messy-streams/tee", test_tee }, { NULL } };
+static const TestCase cases[] = { CASE (test_without_timestamps), CASE (test_variable_rate),
+  CASE (test_resolution_change), CASE (test_tee), { NULL } };
 
 GST_TEST_PROGRAM (cases);

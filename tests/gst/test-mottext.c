@@ -2,43 +2,44 @@
 /* test-mottext: converts MOT text to boxes and back, without an element. */
 #include <string.h>
 
-#include "checkrunner.h"
+#include "gstrunner.h"
 #include "randombox.h"
 #include "records/mottext.h"
 
-GST_START_TEST (mot_lines_are_read)
+static void
+mot_lines_are_read (void)
 {
   MotTextLine line;
 
-  fail_unless (mot_text_parse_line ("1,3,794.27,247.59,71.245,174.88,0.91,-1,-1,-1", &line, NULL));
-  fail_unless (line.frame == 0 && line.columns == 10 && !line.ignored);
-  fail_unless (line.box.track_id == 3 && line.box.confidence == 0.91);
-  fail_unless (line.box.x1 == 794.27 - 1 && line.box.y1 == 247.59 - 1);
-  fail_unless (line.box.x2 == 794.27 - 1 + 71.245 && line.box.w == 71 && line.box.x == 793);
+  g_assert_true (
+      mot_text_parse_line ("1,3,794.27,247.59,71.245,174.88,0.91,-1,-1,-1", &line, NULL));
+  g_assert_true (line.frame == 0 && line.columns == 10 && !line.ignored);
+  g_assert_true (line.box.track_id == 3 && line.box.confidence == 0.91);
+  g_assert_true (line.box.x1 == 794.27 - 1 && line.box.y1 == 247.59 - 1);
+  g_assert_true (line.box.x2 == 794.27 - 1 + 71.245 && line.box.w == 71 && line.box.x == 793);
   /* no track, no confidence; blanks; numbers as numpy writes them */
-  fail_unless (
+  g_assert_true (
       mot_text_parse_line (" 2.0e+00 , -1 , 1 , 1 , 2 , 3 , -1 , -1 , -1 , -1 \r", &line, NULL));
-  fail_unless (line.frame == 1 && line.box.flags == 0 && line.box.x == 0 && line.box.y == 0);
+  g_assert_true (line.frame == 1 && line.box.flags == 0 && line.box.x == 0 && line.box.y == 0);
   /* ground truth: a flag and a class instead of a confidence */
-  fail_unless (mot_text_parse_line ("7,2,10,20,30,40,1,5,0.8", &line, NULL));
-  fail_unless (line.box.flags == (BOX_HAS_TRACK_ID | BOX_HAS_LABEL_ID) && line.box.label_id == 5
+  g_assert_true (mot_text_parse_line ("7,2,10,20,30,40,1,5,0.8", &line, NULL));
+  g_assert_true (line.box.flags == (BOX_HAS_TRACK_ID | BOX_HAS_LABEL_ID) && line.box.label_id == 5
       && !line.ignored);
-  fail_unless (mot_text_parse_line ("7,2,10,20,30,40,0,5,0.8", &line, NULL) && line.ignored);
-  fail_unless (mot_text_parse_line ("7,-1,10,20,30,40", &line, NULL) && line.box.flags == 0);
-  fail_unless (mot_text_parse_line ("7,-1,10,20,30,40,55.5", &line, NULL));
-  fail_unless (line.box.confidence == 55.5);
+  g_assert_true (mot_text_parse_line ("7,2,10,20,30,40,0,5,0.8", &line, NULL) && line.ignored);
+  g_assert_true (mot_text_parse_line ("7,-1,10,20,30,40", &line, NULL) && line.box.flags == 0);
+  g_assert_true (mot_text_parse_line ("7,-1,10,20,30,40,55.5", &line, NULL));
+  g_assert_true (line.box.confidence == 55.5);
   /* the ends of the ranges */
-  fail_unless (mot_text_parse_line ("1,-2147483648,-2147483648,-2147483648,4294967295,4294967295",
+  g_assert_true (mot_text_parse_line ("1,-2147483648,-2147483648,-2147483648,4294967295,4294967295",
       &line, NULL));
-  fail_unless (line.box.x == G_MININT32 - G_GINT64_CONSTANT (1) && line.box.y == line.box.x);
-  fail_unless (
+  g_assert_true (line.box.x == G_MININT32 - G_GINT64_CONSTANT (1) && line.box.y == line.box.x);
+  g_assert_true (
       mot_text_parse_line ("9007199254740992,2147483647,2147483647,2147483647,0,0", &line, NULL));
-  fail_unless (line.box.x == G_MAXINT32 - 1 && line.box.w == 0);
+  g_assert_true (line.box.x == G_MAXINT32 - 1 && line.box.w == 0);
 }
 
-GST_END_TEST;
-
-GST_START_TEST (malformed_mot_lines_are_refused)
+static void
+malformed_mot_lines_are_refused (void)
 {
   static const struct
   {
@@ -76,17 +77,17 @@ GST_START_TEST (malformed_mot_lines_are_refused)
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
     GError *error = NULL;
 
-    fail_if (mot_text_parse_line (rows[i].text, &line, &error), "accepted %s", rows[i].text);
-    fail_unless (strstr (error->message, rows[i].reason) != NULL, "%s: %s", rows[i].text,
-        error->message);
+    if (mot_text_parse_line (rows[i].text, &line, &error))
+      g_error ("accepted %s", rows[i].text);
+    if (strstr (error->message, rows[i].reason) == NULL)
+      g_error ("%s: %s", rows[i].text, error->message);
     g_error_free (error);
   }
 }
 
-GST_END_TEST;
-
 /* This also holds after the boxes were divided by the frame size and multiplied again. */
-GST_START_TEST (mot_text_reads_back_as_the_same_text)
+static void
+mot_text_reads_back_as_the_same_text (void)
 {
   GRand *random = g_rand_new_with_seed (8);
   GString *once = g_string_new (NULL), *again = g_string_new (NULL);
@@ -118,18 +119,18 @@ GST_START_TEST (mot_text_reads_back_as_the_same_text)
     g_string_truncate (once, 0);
     mot_text_format (&frame, once);
     once->str[once->len - 1] = '\0';
-    fail_unless (mot_text_parse_line (once->str, &line, &error), "%s: %s", once->str,
-        error ? error->message : "");
-    fail_unless_equals_uint64 (line.frame, round);
+    if (!(mot_text_parse_line (once->str, &line, &error)))
+      g_error ("%s: %s", once->str, error ? error->message : "");
+    g_assert_cmpuint (line.frame, ==, round);
 
     recorded_frame_reset (&frame);
     frame.index = line.frame;
     g_array_append_val (frame.boxes, line.box);
-    fail_unless (recorded_frame_fit (&frame, width, height, NULL));
+    g_assert_true (recorded_frame_fit (&frame, width, height, NULL));
     g_string_truncate (again, 0);
     mot_text_format (&frame, again);
     again->str[again->len - 1] = '\0';
-    fail_unless_equals_string (once->str, again->str);
+    g_assert_cmpstr (once->str, ==, again->str);
   }
   recorded_frame_clear (&frame);
   g_string_free (once, TRUE);
@@ -137,10 +138,7 @@ GST_START_TEST (mot_text_reads_back_as_the_same_text)
   g_rand_free (random);
 }
 
-GST_END_TEST;
+static const TestCase cases[] = { CASE (mot_lines_are_read), CASE (malformed_mot_lines_are_refused),
+  CASE (mot_text_reads_back_as_the_same_text), { NULL } };
 
-static const CheckCase cases[] = { CHECK_CASE (mot_lines_are_read),
-  CHECK_CASE (malformed_mot_lines_are_refused), CHECK_CASE (mot_text_reads_back_as_the_same_text),
-  { NULL } };
-
-CHECK_PROGRAM (cases);
+GST_TEST_PROGRAM (cases);

@@ -420,11 +420,9 @@ test_tags (void)
   g_clear_pointer (&tags, g_hash_table_unref);
 }
 
-static const TestCase cases[] = { { "/odappend/rewrite", test_rewrite },
-  { "/odappend/rewrite-rotated", test_rewrite_rotated }, { "/odappend/append", test_append },
-  { "/odappend/append-some", test_append_some }, { "/odappend/append-again", test_append_again },
-  { "/odappend/append-to-placeholder", test_append_to_placeholder },
-  { "/odappend/append-unknown", test_append_unknown },
-  { "/odappend/append-masks", test_append_masks }, { "/odappend/tags", test_tags }, { NULL } };
+static const TestCase cases[] = { CASE (test_rewrite), CASE (test_rewrite_rotated),
+  CASE (test_append), CASE (test_append_some), CASE (test_append_again),
+  CASE (test_append_to_placeholder), CASE (test_append_unknown), CASE (test_append_masks),
+  CASE (test_tags), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -203,13 +203,11 @@ test_allocation (void)
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = { { "/odmeta/drop", test_drop },
-  { "/odmeta/settings", test_settings }, { "/odmeta/all-and-none", test_all_and_none },
-  { "/odmeta/shared", test_shared },
+static const TestCase cases[] = { CASE (test_drop), CASE (test_settings), CASE (test_all_and_none),
+  CASE (test_shared),
 #if GST_CHECK_VERSION(1, 26, 0)
-  { "/odmeta/rotated", test_rotated },
+  CASE (test_rotated),
 #endif
-  { "/odmeta/locked", test_locked }, { "/odmeta/tag", test_tag },
-  { "/odmeta/allocation", test_allocation }, { NULL } };
+  CASE (test_locked), CASE (test_tag), CASE (test_allocation), { NULL } };
 
 GST_TEST_PROGRAM (cases);

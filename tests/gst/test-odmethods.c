@@ -107,8 +107,7 @@ test_shared_buffer (void)
   gst_buffer_unref (buffer);
 }
 
-static const TestCase cases[] = { { "/odmethods/scores", test_scores },
-  { "/odmethods/places", test_places }, { "/odmethods/region-and-od", test_region_and_od },
-  { "/odmethods/shared-buffer", test_shared_buffer }, { NULL } };
+static const TestCase cases[] = { CASE (test_scores), CASE (test_places), CASE (test_region_and_od),
+  CASE (test_shared_buffer), { NULL } };
 
 GST_TEST_PROGRAM (cases);

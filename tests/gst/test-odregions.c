@@ -257,13 +257,9 @@ test_recorded_tags (void)
   g_free (text);
 }
 
-static const TestCase cases[] = { { "/odregions/both", test_both },
-  { "/odregions/first-id", test_first_id }, { "/odregions/score-of-od", test_score_of_od },
-  { "/odregions/both-all-gone", test_both_all_gone },
-  { "/odregions/both-tagged", test_both_tagged },
-  { "/odregions/replayed-parents", test_replayed_parents },
-  { "/odregions/replayed-instead", test_replayed_instead },
-  { "/odregions/recorded-after-parents", test_recorded_after_parents },
-  { "/odregions/recorded-tags", test_recorded_tags }, { NULL } };
+static const TestCase cases[] = { CASE (test_both), CASE (test_first_id), CASE (test_score_of_od),
+  CASE (test_both_all_gone), CASE (test_both_tagged), CASE (test_replayed_parents),
+  CASE (test_replayed_instead), CASE (test_recorded_after_parents), CASE (test_recorded_tags),
+  { NULL } };
 
 GST_TEST_PROGRAM (cases);

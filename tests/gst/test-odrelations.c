@@ -213,10 +213,9 @@ test_parents (void)
 
 static const TestCase cases[] = {
 #if GST_CHECK_VERSION(1, 26, 0)
-  { "/odrelations/related", test_related },
+  CASE (test_related),
 #endif
-  { "/odrelations/chains", test_chains }, { "/odrelations/uncopied", test_uncopied },
-  { "/odrelations/parents", test_parents }, { NULL }
+  CASE (test_chains), CASE (test_uncopied), CASE (test_parents), { NULL }
 };
 
 GST_TEST_PROGRAM (cases);

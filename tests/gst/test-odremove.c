@@ -313,6 +313,6 @@ test_random (void)
   gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = { { "/odremove/random", test_random }, { NULL } };
+static const TestCase cases[] = { CASE (test_random), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -288,10 +288,8 @@ test_bounded_cache (void)
   picture_free (fixture_close (&f));
 }
 
-static const TestCase cases[] = { { "/paint/blend", test_blend }, { "/paint/masks", test_masks },
-  { "/paint/shrink", test_shrink }, { "/paint/places", test_places },
-  { "/paint/rendered-once", test_rendered_once },
-  { "/paint/composed-numbers", test_composed_numbers },
-  { "/paint/bounded-cache", test_bounded_cache }, { NULL } };
+static const TestCase cases[] = { CASE (test_blend), CASE (test_masks), CASE (test_shrink),
+  CASE (test_places), CASE (test_rendered_once), CASE (test_composed_numbers),
+  CASE (test_bounded_cache), { NULL } };
 
 GST_TEST_PROGRAM (cases);

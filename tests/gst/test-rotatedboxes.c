@@ -198,11 +198,8 @@ test_draw_hostile (void)
   picture_free (after);
 }
 
-static const TestCase cases[] = { { "/rotatedboxes/filter", test_filter },
-  { "/rotatedboxes/neighbors", test_neighbors },
-  { "/rotatedboxes/record-again", test_record_again },
-  { "/rotatedboxes/bad-angle", test_bad_angle }, { "/rotatedboxes/draw", test_draw },
-  { "/rotatedboxes/draw-corners", test_draw_corners },
-  { "/rotatedboxes/draw-hostile", test_draw_hostile }, { NULL } };
+static const TestCase cases[] = { CASE (test_filter), CASE (test_neighbors),
+  CASE (test_record_again), CASE (test_bad_angle), CASE (test_draw), CASE (test_draw_corners),
+  CASE (test_draw_hostile), { NULL } };
 
 GST_TEST_PROGRAM (cases);

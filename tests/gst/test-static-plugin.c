@@ -61,7 +61,7 @@ test_registers (void)
       ==, 10);
 }
 
-static const TestCase cases[] = { { "/static-plugin/registers", test_registers }, { NULL } };
+static const TestCase cases[] = { CASE (test_registers), { NULL } };
 
 static const char *
 start (const char *needs)
