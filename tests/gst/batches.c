@@ -38,10 +38,9 @@ batches_add_sticky (GstBuffer *batch, guint stream, GstEvent *event)
 static GstEvent *
 caps_event (const gchar *text)
 {
-  GstCaps *caps = gst_caps_from_string (text);
+  g_autoptr (GstCaps) caps = gst_caps_from_string (text);
   GstEvent *event = gst_event_new_caps (caps);
 
-  gst_caps_unref (caps);
   return event;
 }
 
@@ -101,16 +100,14 @@ batches_pair_new (GstClockTime pts, gint x)
 guint64
 batches_stat_of (GstElement *element, guint stream, const gchar *name)
 {
-  gchar *field = g_strdup_printf ("stream-%u", stream);
+  g_autofree gchar *field = g_strdup_printf ("stream-%u", stream);
   const GValue *inner;
-  GstStructure *stats;
+  g_autoptr (GstStructure) stats = NULL;
   guint64 value = 0;
 
   g_object_get (element, "stats", &stats, NULL);
   inner = gst_structure_get_value (stats, field);
   if (inner == NULL || !gst_structure_get_uint64 (gst_value_get_structure (inner), name, &value))
     g_error ("stats have no guint64 %s of %s", name, field);
-  gst_structure_free (stats);
-  g_free (field);
   return value;
 }

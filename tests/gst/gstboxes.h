@@ -244,24 +244,25 @@ count_notification (GObject *object, GParamSpec *property, gpointer count)
   g_atomic_int_inc ((gint *) count);
 }
 
-/* Gives the element of a harness a bus, from which its messages can be taken. */
+/* Gives the element of a harness a bus, which it owns, and returns it. */
 static inline GstBus *
 harness_bus (GstHarness *h)
 {
   GstBus *bus = gst_bus_new ();
 
   gst_element_set_bus (h->element, bus);
+  gst_object_unref (bus);
   return bus;
 }
 
-/* Frees a harness whose element has a bus from harness_bus, and the bus. */
+/* Frees a harness, and the bus of its element with its messages. */
 static inline void
-harness_teardown (GstHarness *h, GstBus *bus)
+harness_free (GstHarness *h)
 {
   gst_element_set_bus (h->element, NULL);
-  gst_object_unref (bus);
   gst_harness_teardown (h);
 }
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstHarness, harness_free)
 
 /* Removes all messages from the bus. Returns how many have this type. */
 static inline guint

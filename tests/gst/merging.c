@@ -8,10 +8,9 @@
 static void
 add_branch (Merging *m, guint i)
 {
-  gchar *name = g_strdup_printf ("sink_%u", i);
+  g_autofree gchar *name = g_strdup_printf ("sink_%u", i);
 
   m->branch[i] = gst_harness_new_with_element (m->element, name, NULL);
-  g_free (name);
 }
 
 void
@@ -87,12 +86,11 @@ merging_push_main (Merging *m, GstClockTime time)
 void
 merging_expect (Merging *m, GstClockTime time, const gchar *boxes)
 {
-  GstBuffer *buffer = gst_harness_pull (m->main);
+  g_autoptr (GstBuffer) buffer = gst_harness_pull (m->main);
 
   g_assert_nonnull (buffer);
   g_assert_cmpuint (GST_BUFFER_PTS (buffer), ==, time);
   g_assert_cmpstr (boxes_on (buffer), ==, boxes);
-  gst_buffer_unref (buffer);
 }
 
 void
@@ -105,8 +103,8 @@ merging_expect_none (Merging *m)
 void
 merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value)
 {
-  GstPad *pad = merging_pad (m, i);
-  GstStructure *stats;
+  g_autoptr (GstPad) pad = merging_pad (m, i);
+  g_autoptr (GstStructure) stats = NULL;
   guint64 found;
 
   g_object_get (pad, "stats", &stats, NULL);
@@ -114,8 +112,6 @@ merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value)
   if (found != value)
     g_error ("branch %u: %s is %" G_GUINT64_FORMAT ", not %" G_GUINT64_FORMAT, i, name, found,
         value);
-  gst_structure_free (stats);
-  gst_object_unref (pad);
 }
 
 GstEvent *
@@ -164,10 +160,9 @@ boxes_of (const gchar *text)
   gchar **places = g_strsplit (text, "+", -1), *boxes;
 
   for (guint i = 0; places[i] && strchr (places[i], ',') == NULL; i++) {
-    gchar *place = places[i];
+    g_autofree gchar *place = places[i];
 
     places[i] = g_strconcat (place, ",20,30,40", NULL);
-    g_free (place);
   }
   boxes = g_strjoinv (" ", places);
   g_strfreev (places);

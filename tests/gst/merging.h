@@ -27,6 +27,7 @@ void merging_new (Merging *m, const gchar *launch, guint count, gboolean live);
 void merging_start (Merging *m, const gchar *caps);
 
 void merging_close (Merging *m);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Merging, merging_close)
 
 /* Returns the pad of a branch. Unref it. */
 GstPad *merging_pad (Merging *m, guint i);

@@ -10,7 +10,7 @@ numbered_attach (GstBuffer *buffer, guint index, gint width, gint height)
 {
   static const gchar *const labels[] = { "person", "car" };
   const gint w = width ? width : FRAME_WIDTH, h = height ? height : FRAME_HEIGHT;
-  GRand *rand = g_rand_new_with_seed (index + 1);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (index + 1);
   guint count = 4 + index % 17, i;
 
   for (i = 0; i < count; i++) {
@@ -27,7 +27,6 @@ numbered_attach (GstBuffer *buffer, guint index, gint width, gint height)
             right / 32.0, "y_min", G_TYPE_DOUBLE, y / 32.0, "y_max", G_TYPE_DOUBLE, bottom / 32.0,
             "confidence", G_TYPE_DOUBLE, confidence, NULL));
   }
-  g_rand_free (rand);
 }
 
 /* Returns a hash of the ids and positions of the regions, in order. */
@@ -62,18 +61,17 @@ caps_of (gint width, gint height)
 static GstHarness *
 open_harness (const gchar *line, gint width, gint height)
 {
-  gchar *caps = caps_of (width, height);
+  g_autofree gchar *caps = caps_of (width, height);
   GstHarness *h = harness_new_caps (line, caps);
 
-  g_free (caps);
   return h;
 }
 
 void
 numbered_record (const gchar *path, guint count, gint width, gint height, const GstClockTime *times)
 {
-  gchar *line = g_strdup_printf ("boxrecord location=%s", path);
-  GstHarness *h = open_harness (line, width, height);
+  g_autofree gchar *line = g_strdup_printf ("boxrecord location=%s", path);
+  g_autoptr (GstHarness) h = open_harness (line, width, height);
   guint i;
 
   for (i = 0; i < count; i++) {
@@ -83,15 +81,13 @@ numbered_record (const gchar *path, guint count, gint width, gint height, const 
     gst_buffer_unref (through (h, buffer));
   }
   gst_harness_push_event (h, gst_event_new_eos ());
-  gst_harness_teardown (h);
-  g_free (line);
 }
 
 void
 numbered_expect (Numbered *numbered, const gchar *settings, guint count, gint width, gint height)
 {
-  gchar *line = g_strdup_printf ("nmsfilter %s", settings);
-  GstHarness *h = open_harness (line, width, height);
+  g_autofree gchar *line = g_strdup_printf ("nmsfilter %s", settings);
+  g_autoptr (GstHarness) h = open_harness (line, width, height);
   guint i;
 
   g_assert_cmpuint (count, <=, NUMBERED_MOST);
@@ -99,16 +95,13 @@ numbered_expect (Numbered *numbered, const gchar *settings, guint count, gint wi
   numbered->width = width;
   numbered->height = height;
   for (i = 0; i < count; i++) {
-    GstBuffer *buffer = frame_new (i * NUMBERED_TIME);
+    g_autoptr (GstBuffer) buffer = frame_new (i * NUMBERED_TIME);
 
     numbered_attach (buffer, i, width, height);
     buffer = through (h, buffer);
     numbered->expected[i] = digest (buffer);
-    gst_buffer_unref (buffer);
   }
   g_assert_cmpuint (stat_of (h->element, "boxes-out"), <, stat_of (h->element, "boxes-in"));
-  gst_harness_teardown (h);
-  g_free (line);
 }
 
 void

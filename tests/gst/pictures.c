@@ -35,7 +35,7 @@ picture_read (const GstVideoInfo *info, GstBuffer *buffer)
   const GstVideoFormatInfo *unpacked = gst_video_format_get_info (finfo->unpack_format);
   guint bytes = unpacked->pixel_stride[0];
   GstVideoFrame frame;
-  guint8 *row;
+  g_autofree guint8 *row = NULL;
 
   g_assert_true (gst_video_frame_map (&frame, info, buffer, GST_MAP_READ));
   picture->width = info->width;
@@ -66,7 +66,6 @@ picture_read (const GstVideoInfo *info, GstBuffer *buffer)
     }
   }
   gst_video_frame_unmap (&frame);
-  g_free (row);
   return picture;
 }
 
@@ -142,10 +141,9 @@ video_buffer_new (const GstVideoInfo *info)
 Picture *
 picture_blank (const GstVideoInfo *info)
 {
-  GstBuffer *buffer = video_buffer_new (info);
+  g_autoptr (GstBuffer) buffer = video_buffer_new (info);
   Picture *picture = picture_read (info, buffer);
 
-  gst_buffer_unref (buffer);
   return picture;
 }
 
@@ -225,10 +223,9 @@ overlay_draw (GstHarness *h, const GstVideoInfo *info, GstBuffer *buffer)
 Picture *
 overlay_once (const gchar *launch, const GstVideoInfo *info, GstBuffer *buffer)
 {
-  GstHarness *h = overlay_new (launch, info);
+  g_autoptr (GstHarness) h = overlay_new (launch, info);
   Picture *picture = overlay_draw (h, info, buffer);
 
-  gst_harness_teardown (h);
   return picture;
 }
 

@@ -6,8 +6,7 @@
  */
 #pragma once
 
-#include <gst/check/gstharness.h>
-#include <gst/video/video.h>
+#include "gstboxes.h"
 
 /* The frames of most tests, and the launch line of an overlay without labels. */
 #define OUTLINES "boxoverlay show-label=false show-score=false"
@@ -26,6 +25,7 @@ typedef struct
 
 Picture *picture_read (const GstVideoInfo *info, GstBuffer *buffer);
 void picture_free (Picture *picture);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Picture, picture_free)
 
 /* picture_rgb returns a pixel as 0xRRGGBB. picture_same returns whether two pictures
  * have exactly the same components there. */

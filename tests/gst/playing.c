@@ -8,7 +8,7 @@ playing_new (const gchar *format, ...)
 {
   GError *error = NULL;
   GstElement *pipeline;
-  gchar *line;
+  g_autofree gchar *line = NULL;
   va_list args;
 
   va_start (args, format);
@@ -16,14 +16,13 @@ playing_new (const gchar *format, ...)
   va_end (args);
   pipeline = gst_parse_launch (line, &error);
   g_assert_no_error (error);
-  g_free (line);
   return pipeline;
 }
 
 GstMessage *
 playing_wait (GstElement *pipeline, GstMessageType types)
 {
-  GstBus *bus = gst_element_get_bus (pipeline);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   GstMessage *message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
       types | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
 
@@ -34,7 +33,6 @@ playing_wait (GstElement *pipeline, GstMessageType types)
     gst_message_parse_error (message, &error, &debug);
     g_error ("%s (%s)", error->message, debug);
   }
-  gst_object_unref (bus);
   return message;
 }
 
@@ -50,12 +48,10 @@ void
 playing_probe_type (GstElement *pipeline, const gchar *element, const gchar *pad,
     GstPadProbeType type, GstPadProbeCallback callback, gpointer user_data)
 {
-  GstElement *found = gst_bin_get_by_name (GST_BIN (pipeline), element);
-  GstPad *there = gst_element_get_static_pad (found, pad);
+  g_autoptr (GstElement) found = gst_bin_get_by_name (GST_BIN (pipeline), element);
+  g_autoptr (GstPad) there = gst_element_get_static_pad (found, pad);
 
   gst_pad_add_probe (there, type, callback, user_data, NULL);
-  gst_object_unref (there);
-  gst_object_unref (found);
 }
 
 void
@@ -68,9 +64,8 @@ playing_probe (GstElement *pipeline, const gchar *element, const gchar *pad,
 guint64
 playing_stat (GstElement *pipeline, const gchar *element, const gchar *name)
 {
-  GstElement *found = gst_bin_get_by_name (GST_BIN (pipeline), element);
+  g_autoptr (GstElement) found = gst_bin_get_by_name (GST_BIN (pipeline), element);
   guint64 value = stat_of (found, name);
 
-  gst_object_unref (found);
   return value;
 }

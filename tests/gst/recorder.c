@@ -14,34 +14,24 @@ launch_line (const gchar *location, const gchar *properties)
 }
 
 GstHarness *
-recorder_new (GstBus *bus, const gchar *location, const gchar *properties)
+recorder_new (GstBus **bus, const gchar *location, const gchar *properties)
 {
-  gchar *launch = launch_line (location, properties);
+  g_autofree gchar *launch = launch_line (location, properties);
   GstHarness *h = gst_harness_new_parse (launch);
 
   if (bus)
-    gst_element_set_bus (h->element, bus);
+    *bus = harness_bus (h);
   gst_harness_set_src_caps_str (h, "application/x-anything");
   gst_harness_set_drop_buffers (h, TRUE);
-  g_free (launch);
   return h;
-}
-
-void
-recorder_free (GstHarness *h, GstBus *bus)
-{
-  gst_harness_teardown (h);
-  if (bus)
-    gst_bus_set_flushing (bus, TRUE);
-  gst_clear_object (&bus);
 }
 
 void
 recorder_must_refuse (const gchar *location, const gchar *properties, const gchar *text)
 {
-  gchar *launch = launch_line (location, properties);
-  GstElement *element = gst_object_ref_sink (gst_parse_launch (launch, NULL));
-  GstBus *bus = gst_bus_new ();
+  g_autofree gchar *launch = launch_line (location, properties);
+  g_autoptr (GstElement) element = gst_object_ref_sink (gst_parse_launch (launch, NULL));
+  g_autoptr (GstBus) bus = gst_bus_new ();
 
   gst_element_set_bus (element, bus);
   g_assert_cmpint (gst_element_set_state (element, GST_STATE_PLAYING), ==,
@@ -50,9 +40,6 @@ recorder_must_refuse (const gchar *location, const gchar *properties, const gcha
   gst_element_set_state (element, GST_STATE_NULL);
   gst_element_set_bus (element, NULL);
   gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
-  gst_object_unref (element);
-  g_free (launch);
 }
 
 GstFlowReturn
@@ -77,15 +64,13 @@ recorder_push_range (GstHarness *h, guint from, guint to)
 guint64
 recorder_stat (GstHarness *h, const gchar *field)
 {
-  GstElement *element = gst_harness_find_element (h, "boxrecord");
-  GstStructure *stats;
+  g_autoptr (GstElement) element = gst_harness_find_element (h, "boxrecord");
+  g_autoptr (GstStructure) stats = NULL;
   guint64 value = 0;
 
   g_object_get (element, "stats", &stats, NULL);
   if (!(gst_structure_get_uint64 (stats, field, &value)))
     g_error ("no %s", field);
-  gst_structure_free (stats);
-  gst_object_unref (element);
   return value;
 }
 
@@ -96,7 +81,7 @@ recorder_messages (GstBus *bus, GstMessageType type, const gchar *text)
   guint count = 0;
 
   for (; (message = gst_bus_pop_filtered (bus, type)) != NULL; count++) {
-    GError *error;
+    g_autoptr (GError) error = NULL;
 
     if (type == GST_MESSAGE_ERROR)
       gst_message_parse_error (message, &error, NULL);
@@ -104,7 +89,6 @@ recorder_messages (GstBus *bus, GstMessageType type, const gchar *text)
       gst_message_parse_warning (message, &error, NULL);
     if (strstr (error->message, text) == NULL)
       g_error ("said: %s\nnot: %s", error->message, text);
-    g_error_free (error);
     gst_message_unref (message);
   }
   return count;
@@ -130,9 +114,8 @@ recorder_lines (const gchar *text)
 guint
 recorder_file_lines (const gchar *path)
 {
-  gchar *text = text_file_read (path);
+  g_autofree gchar *text = text_file_read (path);
   guint count = recorder_lines (text);
 
-  g_free (text);
   return count;
 }

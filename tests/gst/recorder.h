@@ -2,18 +2,16 @@
 /* recorder: a boxrecord in a harness, for the tests of its files and pipes. */
 #pragma once
 
-#include <gst/check/gstharness.h>
+#include "gstboxes.h"
 
 #define FRAME (100 * GST_MSECOND)
 
 /* Number of boxes of a line longer than PIPE_BUF: about 12 kB. */
 #define BIG 200
 
-/* Returns a boxrecord that plays and posts its messages on `bus` (NULL: nowhere). */
-GstHarness *recorder_new (GstBus *bus, const gchar *location, const gchar *properties);
-
-/* Stops it. Frees it and the bus (NULL: none). */
-void recorder_free (GstHarness *h, GstBus *bus);
+/* Returns a boxrecord that plays. If `bus` is not NULL, sets it to the bus of its messages, which
+ * it owns. */
+GstHarness *recorder_new (GstBus **bus, const gchar *location, const gchar *properties);
 
 /* Fails unless a boxrecord with these properties cannot start, and its error contains the text. */
 void recorder_must_refuse (const gchar *location, const gchar *properties, const gchar *text);

@@ -131,8 +131,9 @@ static void
 record (const gchar *name, const gchar *before, const gchar *caps, guint frames,
     void (*add) (GstBuffer *))
 {
-  gchar *line = g_strdup_printf ("%sboxrecord location=\"%s/%s.jsonl\"", before, folder, name);
-  GstHarness *h = gst_harness_new_parse (line);
+  g_autofree gchar *line = g_strdup_printf ("%sboxrecord location=\"%s/%s.jsonl\"", before, folder,
+      name);
+  g_autoptr (GstHarness) h = gst_harness_new_parse (line);
   guint i;
 
   gst_harness_set_src_caps_str (h, caps);
@@ -143,8 +144,6 @@ record (const gchar *name, const gchar *before, const gchar *caps, guint frames,
       add (buffer);
     gst_buffer_unref (through (h, buffer));
   }
-  gst_harness_teardown (h);
-  g_free (line);
 }
 
 #define SIZELESS_CAPS "application/x-frames"
@@ -163,14 +162,12 @@ record_kinds (void)
 
   for (i = 0; i < G_N_ELEMENTS (kinds); i++) {
     guint frames = kinds[i].add == add_random ? 40 : 5;
-    gchar *sizeless = g_strconcat (kinds[i].name, "-sizeless", NULL);
-    gchar *tagged = g_strconcat (kinds[i].name, "-tagged", NULL);
+    g_autofree gchar *sizeless = g_strconcat (kinds[i].name, "-sizeless", NULL);
+    g_autofree gchar *tagged = g_strconcat (kinds[i].name, "-tagged", NULL);
 
     record (kinds[i].name, "", FRAME_CAPS, frames, kinds[i].add);
     record (sizeless, "", SIZELESS_CAPS, frames, kinds[i].add);
     record (tagged, "nmsfilter action=tag ! ", FRAME_CAPS, frames, kinds[i].add);
-    g_free (tagged);
-    g_free (sizeless);
   }
 }
 
@@ -178,9 +175,9 @@ record_kinds (void)
 static void
 record_outside (void)
 {
-  gchar *line = g_strdup_printf ("boxrecord add-stream-id=true location=\"%s/outside.jsonl\"",
-      folder);
-  GstHarness *h = gst_harness_new_parse (line);
+  g_autofree gchar *line =
+      g_strdup_printf ("boxrecord add-stream-id=true location=\"%s/outside.jsonl\"", folder);
+  g_autoptr (GstHarness) h = gst_harness_new_parse (line);
   GstSegment segment;
   guint i;
 
@@ -190,8 +187,6 @@ record_outside (void)
   gst_harness_push_event (h, gst_event_new_segment (&segment));
   for (i = 0; i < 4; i++)
     gst_buffer_unref (through (h, frame_new (i * 100 * GST_MSECOND)));
-  gst_harness_teardown (h);
-  g_free (line);
 }
 
 /* Copies what a pipe holds to the end of a file. */
@@ -209,9 +204,9 @@ drain (int fd, FILE *file)
 static void
 record_dropped (void)
 {
-  gchar *fifo = g_strconcat (folder, "/fifo", NULL);
-  gchar *path = g_strconcat (folder, "/dropped.jsonl", NULL);
-  gchar *line = g_strdup_printf ("boxrecord on-error=continue location=\"%s\"", fifo);
+  g_autofree gchar *fifo = g_strconcat (folder, "/fifo", NULL);
+  g_autofree gchar *path = g_strconcat (folder, "/dropped.jsonl", NULL);
+  g_autofree gchar *line = g_strdup_printf ("boxrecord on-error=continue location=\"%s\"", fifo);
   FILE *file = g_fopen (path, "w");
   GstHarness *h;
   guint i;
@@ -233,9 +228,6 @@ record_dropped (void)
   fclose (file);
   close (fd);
   g_remove (fifo);
-  g_free (line);
-  g_free (path);
-  g_free (fifo);
 }
 
 static void
@@ -248,21 +240,17 @@ record_states (void)
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (settings); i++) {
-    gchar *filter = g_strdup_printf ("nmsfilter action=tag score-threshold=0.2 classes=a,b %s ! ",
-        settings[i]);
-    gchar *name = g_strconcat ("states-", settings[i], NULL);
+    g_autofree gchar *filter =
+        g_strdup_printf ("nmsfilter action=tag score-threshold=0.2 classes=a,b %s ! ", settings[i]);
+    g_autofree gchar *name = g_strconcat ("states-", settings[i], NULL);
 
     record (name, filter, FRAME_CAPS, 1, add_for_states);
-    g_free (name);
-    g_free (filter);
   }
   for (i = 0; i < G_N_ELEMENTS (selections); i++) {
-    gchar *filter = g_strdup_printf ("boxselect action=tag %s ! ", selections[i]);
-    gchar *name = g_strconcat ("states-", selections[i], NULL);
+    g_autofree gchar *filter = g_strdup_printf ("boxselect action=tag %s ! ", selections[i]);
+    g_autofree gchar *name = g_strconcat ("states-", selections[i], NULL);
 
     record (name, filter, FRAME_CAPS, 1, add_for_states);
-    g_free (name);
-    g_free (filter);
   }
 }
 
@@ -270,53 +258,45 @@ record_states (void)
 static void
 record_replayed (const gchar *location, const gchar *stem, const gchar *caps)
 {
-  GstElement *element = element_new ("boxreplay");
+  g_autoptr (GstElement) element = element_new ("boxreplay");
   GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), "meta");
   GEnumClass *kinds = G_PARAM_SPEC_ENUM (spec)->enum_class;
   guint i;
 
   for (i = 0; i < kinds->n_values; i++) {
     const gchar *kind = kinds->values[i].value_nick;
-    gchar *before = g_strdup_printf ("boxreplay location=\"%s\" match=index meta=%s ! ", location,
-        kind);
-    gchar *tagged = g_strconcat (before, "nmsfilter action=tag ! ", NULL);
-    gchar *name = g_strdup_printf ("%s-%s", stem, kind);
-    gchar *tagged_name = g_strconcat (name, "-tagged", NULL);
+    g_autofree gchar *before = g_strdup_printf ("boxreplay location=\"%s\" match=index meta=%s ! ",
+        location, kind);
+    g_autofree gchar *tagged = g_strconcat (before, "nmsfilter action=tag ! ", NULL);
+    g_autofree gchar *name = g_strdup_printf ("%s-%s", stem, kind);
+    g_autofree gchar *tagged_name = g_strconcat (name, "-tagged", NULL);
 
     record (name, before, caps, 5, NULL);
     record (tagged_name, tagged, caps, 5, NULL);
-    g_free (tagged_name);
-    g_free (name);
-    g_free (tagged);
-    g_free (before);
   }
-  gst_object_unref (element);
 }
 
 static void
 record_data (void)
 {
   const gchar *data = g_getenv ("NMS_TEST_DATA");
-  gchar *sized = g_build_filename (data, "boxes.jsonl", NULL);
-  gchar *sizeless = g_build_filename (data, "boxes-nosize.jsonl", NULL);
-  gchar *mot = g_build_filename (data, "boxes.mot.txt", NULL);
-  gchar *rotated = g_build_filename (folder, "rotated.jsonl", NULL);
+  g_autofree gchar *sized = g_build_filename (data, "boxes.jsonl", NULL);
+  g_autofree gchar *sizeless = g_build_filename (data, "boxes-nosize.jsonl", NULL);
+  g_autofree gchar *mot = g_build_filename (data, "boxes.mot.txt", NULL);
+  g_autofree gchar *rotated = g_build_filename (folder, "rotated.jsonl", NULL);
 
   record_replayed (sized, "data", FRAME_CAPS);
   record_replayed (sizeless, "data-sizeless", SIZELESS_CAPS);
   record_replayed (mot, "data-mot", FRAME_CAPS);
   record_replayed (rotated, "data-rotated", FRAME_CAPS);
-  g_free (rotated);
-  g_free (mot);
-  g_free (sizeless);
-  g_free (sized);
 }
 
 static void
 print_skipped (const gchar *path)
 {
-  gchar *line = g_strdup_printf ("boxreplay location=\"%s\" match=index on-error=skip", path);
-  GstHarness *h = harness_new (line);
+  g_autofree gchar *line = g_strdup_printf ("boxreplay location=\"%s\" match=index on-error=skip",
+      path);
+  g_autoptr (GstHarness) h = harness_new (line);
   gchar *text = NULL, **lines;
 
   /* a frame for each line, because contents of boxes are checked when they are needed; a line may
@@ -329,8 +309,6 @@ print_skipped (const gchar *path)
   g_free (text);
   gst_harness_push_event (h, gst_event_new_eos ());
   g_print ("%" G_GUINT64_FORMAT "\n", stat_of (h->element, "skipped"));
-  gst_harness_teardown (h);
-  g_free (line);
 }
 
 int

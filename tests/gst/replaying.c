@@ -68,27 +68,24 @@ replay_box (GstBuffer *buffer, guint n)
 gint
 replay_x_at (Replay *r, GstClockTime pts)
 {
-  GstBuffer *buffer = gst_harness_push_and_pull (r->h, replay_buffer (pts));
+  g_autoptr (GstBuffer) buffer = gst_harness_push_and_pull (r->h, replay_buffer (pts));
   gint x;
 
   g_assert_nonnull (buffer);
   x = replay_count (buffer) > 0 ? (gint) replay_box (buffer, 0)->x : -1;
-  gst_buffer_unref (buffer);
   return x;
 }
 
 guint64
 replay_stat (Replay *r, const gchar *field)
 {
-  GstElement *element = gst_harness_find_element (r->h, "boxreplay");
-  GstStructure *stats;
+  g_autoptr (GstElement) element = gst_harness_find_element (r->h, "boxreplay");
+  g_autoptr (GstStructure) stats = NULL;
   guint64 value = G_MAXUINT64;
 
   g_object_get (element, "stats", &stats, NULL);
   if (!(gst_structure_get_uint64 (stats, field, &value)))
     g_error ("no %s", field);
-  gst_structure_free (stats);
-  gst_object_unref (element);
   return value;
 }
 
@@ -118,13 +115,12 @@ replay_message (Replay *r, GstMessageType type)
 void
 replay_must_say (Replay *r, GstMessageType type, const gchar *what)
 {
-  gchar *text = replay_message (r, type);
+  g_autofree gchar *text = replay_message (r, type);
 
   if (strstr (text, what) == NULL)
     g_error ("said: %s\nnot: %s", text, what);
   if (strstr (text, r->path) == NULL)
     g_error ("%s does not name the file", text);
-  g_free (text);
 }
 
 gchar *
@@ -142,10 +138,9 @@ replay_records (const gdouble *times, guint count)
   GString *s = g_string_new (NULL);
 
   for (guint i = 0; i < count; i++) {
-    gchar *line = replay_line ((guint64) (times[i] * FRAME + 0.5), i + 1);
+    g_autofree gchar *line = replay_line ((guint64) (times[i] * FRAME + 0.5), i + 1);
 
     g_string_append (s, line);
-    g_free (line);
   }
   return g_string_free (s, FALSE);
 }
@@ -153,7 +148,7 @@ replay_records (const gdouble *times, guint count)
 int
 replay_open_pipe (Replay *r, const gchar *properties)
 {
-  gchar *launch;
+  g_autofree gchar *launch = NULL;
   int fd;
 
   *r = (Replay) { .path = text_file_path ("pipe"), .bus = gst_bus_new () };
@@ -163,7 +158,6 @@ replay_open_pipe (Replay *r, const gchar *properties)
   r->h = gst_harness_new_parse (launch);
   gst_element_set_bus (r->h->element, r->bus);
   gst_harness_set_src_caps_str (r->h, CAPS);
-  g_free (launch);
   return fd;
 }
 
@@ -178,10 +172,10 @@ replay_close_pipe (Replay *r, int fd)
 void
 replay_must_refuse (const gchar *text, const gchar *launch, ...)
 {
-  GstBus *bus = gst_bus_new ();
-  GstElement *element;
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  g_autoptr (GstElement) element = NULL;
   va_list args;
-  gchar *line;
+  g_autofree gchar *line = NULL;
 
   va_start (args, launch);
   line = g_strdup_vprintf (launch, args);
@@ -201,18 +195,14 @@ replay_must_refuse (const gchar *text, const gchar *launch, ...)
     gst_element_set_state (element, GST_STATE_NULL);
   }
   gst_element_set_bus (element, NULL);
-  gst_object_unref (element);
-  gst_object_unref (bus);
-  g_free (line);
 }
 
 void
 replay_open_records (Replay *r, const gdouble *times, guint count, const gchar *properties)
 {
-  gchar *text = replay_records (times, count);
+  g_autofree gchar *text = replay_records (times, count);
 
   replay_open (r, text, properties);
-  g_free (text);
 }
 
 void

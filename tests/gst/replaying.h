@@ -2,8 +2,7 @@
 /* replaying: a boxreplay under test, with a recording that the test writes. */
 #pragma once
 
-#include <gst/check/gstharness.h>
-#include <gst/video/video.h>
+#include "gstboxes.h"
 
 /* The frames are 16x16 pixels, 10 a second. */
 #define FRAME (100 * GST_MSECOND)
@@ -19,6 +18,7 @@ typedef struct
 /* Creates a boxreplay with these properties and a file with these contents. */
 void replay_open (Replay *r, const gchar *contents, const gchar *properties);
 void replay_close (Replay *r);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Replay, replay_close)
 
 /* Returns JSON Lines with one record at each of these times, in frames. The only box of
  * a record has x = 1, 2, 3, ..., which identifies it. Free it. */

@@ -45,7 +45,7 @@ start_race (const gchar *factory)
 {
   Race race = { gst_element_factory_make (factory, NULL),
     { text_file_path ("missing/a"), text_file_path ("missing/a-longer-name-of-a-file") }, FALSE };
-  GstBus *bus = gst_bus_new ();
+  g_autoptr (GstBus) bus = gst_bus_new ();
   GstMessage *message;
   GThread *setter;
   guint i;
@@ -66,7 +66,6 @@ start_race (const gchar *factory)
   g_thread_join (setter);
   gst_element_set_bus (race.element, NULL);
   gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
   gst_object_unref (race.element);
   g_free (race.locations[0]);
   g_free (race.locations[1]);

@@ -26,10 +26,9 @@ region_text (const GstVideoRegionOfInterestMeta *roi)
   g_string_printf (text, "%s %d %d %u %u id=%d parent=%d", g_quark_to_string (roi->roi_type),
       (gint) roi->x, (gint) roi->y, roi->w, roi->h, roi->id, roi->parent_id);
   for (l = roi->params; l; l = l->next) {
-    gchar *s = gst_structure_to_string (l->data);
+    g_autofree gchar *s = gst_structure_to_string (l->data);
 
     g_string_append_printf (text, " | %s", s);
-    g_free (s);
   }
   return g_string_free (text, FALSE);
 }
@@ -44,10 +43,9 @@ assert_regions (GstBuffer *buffer, const gchar *const *expected)
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
               GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
       != NULL) {
-    gchar *text = region_text ((GstVideoRegionOfInterestMeta *) meta);
+    g_autofree gchar *text = region_text ((GstVideoRegionOfInterestMeta *) meta);
 
     g_assert_cmpstr (text, ==, *expected++);
-    g_free (text);
   }
   g_assert_null (*expected);
 }

@@ -128,7 +128,7 @@ test_move_all (void)
   gint clip;
 
   for (clip = 0; clip < 2; clip++) {
-    GArray *boxes = g_array_new (FALSE, FALSE, sizeof (Box));
+    g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, sizeof (Box));
     const Box *out;
     BoxMap map;
 
@@ -147,7 +147,6 @@ test_move_all (void)
     g_assert_cmpint (out[5].state, ==, BOX_STATE_INVALID);
     g_assert_cmpint (out[6].state, ==, BOX_STATE_NONE);
     g_assert_cmpuint (box_map_move_all (&map, boxes, 0, 50, clip), ==, 0);
-    g_array_unref (boxes);
   }
 }
 

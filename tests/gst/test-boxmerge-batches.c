@@ -46,7 +46,7 @@ static void
 expect_merged (const gchar *launch, const gchar *caps, GstBuffer *batch, const gchar *expected,
     guint boxes)
 {
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, launch, 1, caps, FALSE);
   g_assert_cmpint (gst_harness_push (m.branch[0], batch), ==, GST_FLOW_OK);
@@ -54,7 +54,6 @@ expect_merged (const gchar *launch, const gchar *caps, GstBuffer *batch, const g
   merging_expect (&m, 0, expected);
   merging_expect_stat (&m, 0, "merged", 1);
   merging_expect_stat (&m, 0, "boxes", boxes);
-  merging_close (&m);
 }
 
 static void
@@ -124,9 +123,10 @@ test_empty (void)
 static void
 test_source (void)
 {
-  GstBuffer *batch = slices_new (QUARTER), *out;
+  GstBuffer *batch = slices_new (QUARTER);
+  g_autoptr (GstBuffer) out = NULL;
   GstVideoRegionOfInterestMeta *roi;
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   batches_add (batch, 0, slice_new (0));
   merging_open (&m, "boxmerge sink_0::source=slices", 1, SLICES, FALSE);
@@ -139,15 +139,13 @@ test_source (void)
                                                  "source"),
                        "name"),
       ==, "slices");
-  gst_buffer_unref (out);
-  merging_close (&m);
 }
 
 static void
 expect_error (const gchar *launch, GstBuffer *buffer, const gchar *text)
 {
-  GstBus *bus = gst_bus_new ();
-  Merging m;
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, launch, 1, SLICES, FALSE);
   gst_element_set_bus (m.element, bus);
@@ -155,8 +153,6 @@ expect_error (const gchar *launch, GstBuffer *buffer, const gchar *text)
   merging_push_main (&m, 0);
   assert_says (gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR), text);
   gst_element_set_bus (m.element, NULL);
-  gst_object_unref (bus);
-  merging_close (&m);
 }
 
 static void
@@ -176,7 +172,7 @@ test_hold (void)
 {
   GstBuffer *batch = slices_new (QUARTER), *slice = slice_new (5);
   GstMemory *memory = gst_buffer_get_memory (slice, 0);
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   batches_add (batch, 0, slice);
   merging_open (&m, "boxmerge sink_0::tiles=2x2 sink_0::hold=1000000000", 1, SLICES, FALSE);
@@ -186,14 +182,14 @@ test_hold (void)
   gst_harness_push_event (m.branch[0], gst_event_new_eos ());
   merging_play (&m, "m100 =100:5 a.held:1");
   gst_memory_unref (memory);
-  merging_close (&m);
 }
 
 /* The batch itself does not change, so another branch of a tee may have it. */
 static void
 test_shared (void)
 {
-  GstBuffer *batch = slices_new (QUARTER), *slice = slice_new (5);
+  g_autoptr (GstBuffer) batch = slices_new (QUARTER);
+  GstBuffer *slice = slice_new (5);
 
   batches_add (batch, 0, slice);
   expect_merged ("boxmerge sink_0::tiles=2x2 sink_0::hold=1000000000", SLICES,
@@ -201,7 +197,6 @@ test_shared (void)
   g_assert_true (batches_get (batch, 0, 0) == slice);
   g_assert_cmpuint (gst_buffer_n_memory (slice), ==, 1);
   g_assert_cmpuint (count_on (slice), ==, 1);
-  gst_buffer_unref (batch);
 }
 
 static const TestCase cases[] = { CASE (test_tiles), CASE (test_list), CASE (test_streams),

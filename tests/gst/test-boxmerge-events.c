@@ -28,10 +28,9 @@ push_numbered (Merging *m, GstEvent *event, guint32 seqnum)
 static void
 expect_seqnum (Merging *m, GstEventType type, guint32 seqnum)
 {
-  GstEvent *event = merging_wait_event (m, type);
+  g_autoptr (GstEvent) event = merging_wait_event (m, type);
 
   g_assert_cmpuint (gst_event_get_seqnum (event), ==, seqnum);
-  gst_event_unref (event);
 }
 
 static GstEvent *
@@ -74,7 +73,7 @@ test_order (void)
 {
   const gchar *id, *expected_id;
   GstEvent *event;
-  GString *text;
+  g_autoptr (GString) text = NULL;
   Merging m;
 
   merging_new (&m, "boxmerge", 1, FALSE);
@@ -100,16 +99,15 @@ test_order (void)
   g_assert_cmpstr (text->str, ==,
       "stream-start caps segment tag buffer-0 custom-downstream "
       "buffer-1 tag eos ");
-  g_string_free (text, TRUE);
 }
 
 /* Events of the main stream keep their seqnums, also those that GstAggregator makes anew. */
 static void
 test_seqnums (void)
 {
-  GstCaps *caps = gst_caps_from_string (SMALL);
+  g_autoptr (GstCaps) caps = gst_caps_from_string (SMALL);
   GstSegment segment;
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
   merging_new (&m, "boxmerge", 0, FALSE);
@@ -124,8 +122,6 @@ test_seqnums (void)
   expect_seqnum (&m, GST_EVENT_SEGMENT, 1003);
   expect_seqnum (&m, GST_EVENT_GAP, 1004);
   expect_seqnum (&m, GST_EVENT_EOS, 1005);
-  gst_caps_unref (caps);
-  merging_close (&m);
 }
 
 /* Returns a buffer without memory, with the flag GAP and a region of 30x40 pixels at x, 20. */
@@ -145,13 +141,12 @@ gap_buffer (guint x)
 static void
 test_gap_buffers (void)
 {
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   gst_harness_push (m.branch[0], gap_buffer (1));
   gst_harness_push (m.main, gap_buffer (2));
   merging_expect (&m, 0, "2,20,30,40 1,20,30,40");
-  merging_close (&m);
 }
 
 /* A second stream has its own id and comes in order too. */
@@ -161,7 +156,7 @@ test_second_stream (void)
   GstSegment segment;
   const gchar *id;
   GstEvent *event;
-  GString *text;
+  g_autoptr (GString) text = NULL;
   Merging m;
 
   merging_open (&m, "boxmerge", 0, NULL, FALSE);
@@ -186,7 +181,6 @@ test_second_stream (void)
   gst_event_unref (event);
   merging_close (&m);
   g_assert_cmpstr (text->str, ==, "stream-start segment tag buffer-0 ");
-  g_string_free (text, TRUE);
 }
 
 /* Caps change while playing: those of the main stream pass in order and set the place of tiles,
@@ -194,7 +188,7 @@ test_second_stream (void)
 static void
 test_caps_changes (void)
 {
-  GString *text;
+  g_autoptr (GString) text = NULL;
   Merging m;
 
   merging_open (&m, "boxmerge sink_0::tiles=2x2 sink_0::tile-index=3", 1, SMALL, FALSE);
@@ -210,33 +204,29 @@ test_caps_changes (void)
   merging_close (&m);
   g_assert_nonnull (strstr (text->str, "buffer-1 caps "));
   g_assert_null (strstr (strstr (text->str, "buffer-2"), "caps"));
-  g_string_free (text, TRUE);
 }
 
 static void
 expect_caps (Merging *m, const gchar *name, const gchar *expected)
 {
-  GstPad *pad = gst_element_get_static_pad (m->element, name);
-  GstCaps *caps = gst_pad_query_caps (pad, NULL), *wanted = gst_caps_from_string (expected);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (m->element, name);
+  g_autoptr (GstCaps) caps = gst_pad_query_caps (pad, NULL),
+                      wanted = gst_caps_from_string (expected);
 
   g_assert_true (gst_caps_is_equal (caps, wanted));
-  gst_caps_unref (wanted);
-  gst_caps_unref (caps);
-  gst_object_unref (pad);
 }
 
 /* Caps queries pass between the main stream and downstream; a branch takes everything. */
 static void
 test_caps_queries (void)
 {
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   gst_harness_set_sink_caps_str (m.main, SMALL);
   expect_caps (&m, "sink", SMALL);
   expect_caps (&m, "sink_0", "ANY");
   expect_caps (&m, "src", FRAME_CAPS);
-  merging_close (&m);
 }
 
 static gboolean
@@ -263,7 +253,7 @@ static void
 test_allocation (void)
 {
   GstQuery *query;
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   gst_harness_add_propose_allocation_meta (m.main, GST_VIDEO_CROP_META_API_TYPE, NULL);
@@ -278,7 +268,6 @@ test_allocation (void)
   g_assert_cmpuint (gst_query_get_n_allocation_pools (query), ==, 0);
   gst_query_unref (query);
   merging_play (&m, "m0 =0:1");
-  merging_close (&m);
 }
 
 /* Returns whether an upstream event of this type has reached the harness. */
@@ -310,7 +299,7 @@ expect_upstream (Merging *m, GstEvent *event, gboolean branch)
 static void
 test_upstream_events (void)
 {
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   merging_play (&m, "a0:1 m0 =0:1");
@@ -321,7 +310,6 @@ test_upstream_events (void)
   expect_upstream (&m, gst_event_new_navigation (gst_structure_new_empty ("a")), FALSE);
   expect_upstream (&m, gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 1, 0, 0), TRUE);
   expect_upstream (&m, gst_event_new_latency (GST_SECOND), TRUE);
-  merging_close (&m);
 }
 
 static GstPadProbeReturn
@@ -337,7 +325,7 @@ static void
 test_one_source (void)
 {
   static const GstSeekFlags flags[] = { GST_SEEK_FLAG_FLUSH, 0 };
-  GstElement *pipeline = playing_new (
+  g_autoptr (GstElement) pipeline = playing_new (
       "videotestsrc num-buffers=1000 ! identity name=i ! tee name=t ! queue ! boxmerge name=m "
       "! fakesink t. ! queue ! m.sink_0 t. ! queue ! videoscale ! m.sink_1");
   guint seeks = 0;
@@ -350,30 +338,24 @@ test_one_source (void)
     g_assert_cmpuint (seeks, ==, i + 1);
   }
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (pipeline);
 }
 
 /* gst_element_link links the main stream first, then branches. */
 static void
 test_link (void)
 {
-  GstElement *pipeline = playing_new ("boxmerge name=m queue name=a queue name=b");
-  GstElement *merge = gst_bin_get_by_name (GST_BIN (pipeline), "m");
+  g_autoptr (GstElement) pipeline = playing_new ("boxmerge name=m queue name=a queue name=b");
+  g_autoptr (GstElement) merge = gst_bin_get_by_name (GST_BIN (pipeline), "m");
   static const gchar *const names[][2] = { { "a", "sink" }, { "b", "sink_0" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    GstElement *queue = gst_bin_get_by_name (GST_BIN (pipeline), names[i][0]);
-    GstPad *pad = gst_element_get_static_pad (queue, "src"), *peer;
+    g_autoptr (GstElement) queue = gst_bin_get_by_name (GST_BIN (pipeline), names[i][0]);
+    g_autoptr (GstPad) pad = gst_element_get_static_pad (queue, "src"), peer = NULL;
 
     g_assert_true (gst_element_link (queue, merge));
     peer = gst_pad_get_peer (pad);
     g_assert_cmpstr (GST_OBJECT_NAME (peer), ==, names[i][1]);
-    gst_object_unref (peer);
-    gst_object_unref (pad);
-    gst_object_unref (queue);
   }
-  gst_object_unref (merge);
-  gst_object_unref (pipeline);
 }
 
 static void
@@ -399,7 +381,7 @@ test_seek (void)
   guint32 seqnum = gst_event_get_seqnum (seek);
   GstSegment segment;
   GstEvent *event;
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge sink_0::hold=18446744073709551615", 1, NULL, FALSE);
   merging_play (&m, "a0:1 m0 =0:1 a200:1 m100 =100:1");
@@ -422,7 +404,6 @@ test_seek (void)
   g_assert_cmpuint (gst_event_get_seqnum (event), ==, seqnum);
   gst_event_unref (event);
   merging_play (&m, "m600 =600:2");
-  merging_close (&m);
 }
 
 /* A flush of a branch alone forgets its queued and held boxes, and does not reach downstream. */
@@ -430,7 +411,7 @@ static void
 test_branch_flush (void)
 {
   GstSegment segment;
-  GString *text;
+  g_autoptr (GString) text = NULL;
   Merging m;
 
   merging_open (&m, "boxmerge sink_0::hold=18446744073709551615", 1, NULL, FALSE);
@@ -443,19 +424,17 @@ test_branch_flush (void)
   merging_play (&m, "a200:3 m100 =100: m200 =200:3");
   merging_close (&m);
   g_assert_null (strstr (text->str, "flush"));
-  g_string_free (text, TRUE);
 }
 
 static void
 test_latency (void)
 {
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge latency=200000000", 1, NULL, TRUE);
   gst_harness_set_upstream_latency (m.main, 30 * GST_MSECOND);
   gst_harness_set_upstream_latency (m.branch[0], 70 * GST_MSECOND);
   g_assert_cmpuint (gst_harness_query_latency (m.main), ==, 270 * GST_MSECOND);
-  merging_close (&m);
 }
 
 /* Notes the times in ms of the buffers that are about to be merged. */
@@ -476,7 +455,7 @@ note_samples (GstAggregator *aggregator, GstSegment *segment, guint64 pts, guint
 static void
 test_samples_selected (void)
 {
-  GString *text = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
   Merging m;
 
   merging_open (&m, "boxmerge emit-signals=true", 1, NULL, FALSE);
@@ -484,22 +463,21 @@ test_samples_selected (void)
   merging_play (&m, "a10:1 m0 =0:1 a200:2 m100 =100: m200 =200:2");
   merging_close (&m);
   g_assert_cmpstr (text->str, ==, "sink:0 sink_0:10 sink:100 sink_0:-1 sink:200 sink_0:200 ");
-  g_string_free (text, TRUE);
 }
 
 /* Statistics begin anew with each start, and the pads work again. */
 static void
 test_restart (void)
 {
-  GstElement *pipeline = playing_new ("videotestsrc num-buffers=5 ! tee name=t ! queue "
-                                      "! boxmerge name=m ! fakesink t. ! queue ! m.sink_0");
+  g_autoptr (GstElement)
+      pipeline = playing_new ("videotestsrc num-buffers=5 ! tee name=t ! queue "
+                              "! boxmerge name=m ! fakesink t. ! queue ! m.sink_0");
 
   for (guint i = 0; i < 3; i++) {
     playing_to_end (pipeline);
     g_assert_cmpuint (playing_stat (pipeline, "m", "frames"), ==, 5);
     g_assert_cmpuint (playing_stat (pipeline, "m", "merged"), ==, 5);
   }
-  gst_object_unref (pipeline);
 }
 
 static const TestCase cases[] = { CASE (test_order), CASE (test_second_stream),

@@ -11,7 +11,7 @@ static void
 test_ods (void)
 {
   GstBuffer *buffer, *out;
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge sink_1::xpos=320 sink_1::source=right", 2, NULL, FALSE);
   buffer = frame_new (0);
@@ -30,7 +30,6 @@ test_ods (void)
   assert_classes (out, od_at (out, 330), "source:right");
   gst_buffer_unref (out);
   merging_expect_stat (&m, 0, "boxes", 1);
-  merging_close (&m);
 }
 
 /* The mark of a cut OD is a class, which nmsfilter reads. Another boxmerge keeps it once. */
@@ -38,7 +37,7 @@ static void
 test_cut (void)
 {
   GstBuffer *buffer = frame_new (0), *out;
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge sink_0::xpos=320", 2, NULL, FALSE);
   add_od (buffer, "dog", 4, 20, 60, 40, 0.9f);
@@ -66,7 +65,6 @@ test_cut (void)
   assert_ods (out, "318 410 324 420");
   assert_classes (out, od_at (out, 324), "source:sink_1 source-cut");
   gst_buffer_unref (out);
-  merging_close (&m);
 }
 
 /* A region and the OD with its id are one box. The buffer that another element holds keeps its
@@ -75,7 +73,7 @@ static void
 test_region_and_od (void)
 {
   GstBuffer *buffer = frame_new (0), *held = frame_new (0), *out;
-  Merging m;
+  g_auto (Merging) m = { 0 };
   guint id;
 
   merging_open (&m, "boxmerge sink_0::source=\"\"", 1, NULL, FALSE);
@@ -92,7 +90,6 @@ test_region_and_od (void)
   gst_buffer_unref (held);
   gst_buffer_unref (out);
   merging_expect_stat (&m, 0, "boxes", 1);
-  merging_close (&m);
 }
 
 /* Held ODs come again. */
@@ -100,7 +97,7 @@ static void
 test_hold (void)
 {
   GstBuffer *buffer = frame_new (0), *out;
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge sink_0::hold=1000000000", 1, NULL, FALSE);
   add_od (buffer, "dog", 10, 20, 30, 40, 0.5f);
@@ -115,7 +112,6 @@ test_hold (void)
   assert_ods (out, "10");
   assert_classes (out, od_at (out, 10), "source:sink_0");
   gst_buffer_unref (out);
-  merging_close (&m);
 }
 
 /* A group of keypoints names its members by their ids, which change, so it is left out: of each

@@ -27,7 +27,7 @@ static GstPad *
 open_branch (Load *load, GstPad **sink)
 {
   GstPad *src = gst_pad_new ("branch", GST_PAD_SRC);
-  GstCaps *caps = gst_caps_from_string (FRAME_CAPS);
+  g_autoptr (GstCaps) caps = gst_caps_from_string (FRAME_CAPS);
   GstSegment segment;
 
   *sink = gst_element_request_pad_simple (load->element, "sink_%u");
@@ -38,14 +38,13 @@ open_branch (Load *load, GstPad **sink)
   gst_pad_push_event (src, gst_event_new_stream_start ("branch"));
   gst_pad_push_event (src, gst_event_new_caps (caps));
   gst_pad_push_event (src, gst_event_new_segment (&segment));
-  gst_caps_unref (caps);
   return src;
 }
 
 static void
 run_round (Load *load, GRand *rand)
 {
-  GstPad *sink, *src = open_branch (load, &sink);
+  g_autoptr (GstPad) sink = NULL, src = open_branch (load, &sink);
   const gint count = g_rand_int_range (rand, 0, 5);
 
   for (gint i = 0; i < count; i++) {
@@ -61,8 +60,6 @@ run_round (Load *load, GRand *rand)
         gst_event_new_gap ((GstClockTime) g_atomic_int_get (&load->time) * FRAME, 3 * FRAME));
   gst_element_release_request_pad (load->element, sink);
   gst_pad_set_active (src, FALSE);
-  gst_object_unref (sink);
-  gst_object_unref (src);
 }
 
 static gpointer
@@ -152,7 +149,7 @@ test_pads (void)
   GstElement *element;
   Seen seen = { 0 };
   Load load = { .running = BRANCHES };
-  Merging m;
+  g_auto (Merging) m = { 0 };
   gint count;
 
   merging_open (&m, "boxmerge", 0, NULL, FALSE);
@@ -180,7 +177,6 @@ test_pads (void)
           + stat_of (element, "without-match"));
   g_assert_cmpuint (stat_of (element, "merged"), >, 0);
   g_test_message ("%d main buffers, %" G_GUINT64_FORMAT " boxes", count, seen.boxes);
-  merging_close (&m);
 }
 
 static const TestCase cases[] = { CASE (test_pads), { NULL } };

@@ -16,7 +16,7 @@
 static gchar *
 write_recording (void)
 {
-  GString *text = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
   gchar *path;
 
   for (guint i = 0; i < FRAMES; i++)
@@ -26,7 +26,6 @@ write_recording (void)
         "\"detection\":{\"confidence\":0.5}}]}\n",
         i * FRAME, i);
   path = text_file_new ("tile.jsonl", text->str, -1);
-  g_string_free (text, TRUE);
   return path;
 }
 
@@ -42,8 +41,8 @@ check_tiles (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
   const guint i = (guint) (GST_BUFFER_PTS (buffer) / FRAME);
-  gchar *expected = g_strdup_printf ("%u,20,30,40 %u,20,30,40 %u,260,30,40 %u,260,30,40", i,
-      i + 320, i, i + 320);
+  g_autofree gchar *expected = g_strdup_printf ("%u,20,30,40 %u,20,30,40 %u,260,30,40 %u,260,30,40",
+      i, i + 320, i, i + 320);
   Output *output = user_data;
 
   output->frames++;
@@ -51,7 +50,6 @@ check_tiles (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
     g_test_message ("frame %u: %s", i, boxes_on (buffer));
     g_atomic_int_inc (&output->wrong);
   }
-  g_free (expected);
   return GST_PAD_PROBE_OK;
 }
 
@@ -75,8 +73,8 @@ tiled_new (const gchar *path)
 static void
 test_seeks (void)
 {
-  gchar *path = write_recording ();
-  GstElement *pipeline = tiled_new (path);
+  g_autofree gchar *path = write_recording ();
+  g_autoptr (GstElement) pipeline = tiled_new (path);
   Output output = { 0 };
 
   playing_probe (pipeline, "sink", "sink", check_tiles, &output);
@@ -93,22 +91,19 @@ test_seeks (void)
   gst_element_set_state (pipeline, GST_STATE_NULL);
   g_assert_cmpuint (output.frames, >=, 20);
   g_assert_cmpint (output.wrong, ==, 0);
-  gst_object_unref (pipeline);
-  g_free (path);
 }
 
 /* Keeps the largest delay of a buffer against the clock. */
 static GstPadProbeReturn
 measure_delay (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
-  GstElement *element = gst_pad_get_parent_element (pad);
+  g_autoptr (GstElement) element = gst_pad_get_parent_element (pad);
   GstClockTime now = gst_element_get_current_running_time (element);
   GstClockTime pts = GST_BUFFER_PTS (GST_PAD_PROBE_INFO_BUFFER (info));
   GstClockTime *worst = user_data;
 
   if (GST_CLOCK_TIME_IS_VALID (now) && now > pts)
     *worst = MAX (*worst, now - pts);
-  gst_object_unref (element);
   return GST_PAD_PROBE_OK;
 }
 
@@ -118,7 +113,7 @@ static void
 test_slow_branch (void)
 {
   GstClockTime worst = 0;
-  GstElement *pipeline = playing_new (
+  g_autoptr (GstElement) pipeline = playing_new (
       "videotestsrc is-live=true num-buffers=30 ! "
       "video/x-raw,format=GRAY8,width=64,height=48,framerate=20/1 ! tee name=t "
       "t. ! queue ! boxmerge name=m latency=50000000 ! fakesink name=sink sync=false "
@@ -129,7 +124,6 @@ test_slow_branch (void)
   playing_to_end (pipeline);
   g_test_message ("largest delay: %" GST_TIME_FORMAT, GST_TIME_ARGS (worst));
   g_assert_cmpuint (worst, <, 2 * GST_SECOND);
-  gst_object_unref (pipeline);
 }
 
 static const TestCase cases[] = { CASE (test_seeks), CASE (test_slow_branch), { NULL } };

@@ -17,12 +17,11 @@ static void
 play_rows (const Row *rows, guint count, gboolean live)
 {
   for (guint i = 0; i < count; i++) {
-    Merging m;
+    g_auto (Merging) m = { 0 };
 
     g_test_message ("%s", rows[i].steps);
     merging_open (&m, rows[i].launch, rows[i].branches, NULL, live);
     merging_play (&m, rows[i].steps);
-    merging_close (&m);
   }
 }
 
@@ -91,12 +90,11 @@ test_force_live (void)
 static void
 test_upstream_latency (void)
 {
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge latency=200000000", 1, NULL, TRUE);
   gst_harness_set_upstream_latency (m.main, 30 * GST_MSECOND);
   merging_play (&m, "m0 !230 =0:");
-  merging_close (&m);
 }
 
 /* A detector that takes every fifth frame and needs 150 ms: hold adds its boxes to the frames
@@ -104,20 +102,18 @@ test_upstream_latency (void)
 static void
 test_slow_branch (void)
 {
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge latency=50000000 sink_0::hold=700000000", 1, NULL, TRUE);
   for (guint i = 0; i < 50; i++) {
-    gchar *steps = g_strdup_printf ("m%u !%u =%u:%s", 100 * i, 100 * i + 50, 100 * i,
+    g_autofree gchar *steps = g_strdup_printf ("m%u !%u =%u:%s", 100 * i, 100 * i + 50, 100 * i,
         i < 2 ? "" : "0");
 
     if (i % 5 == 2)
       merging_push_box (&m, 0, (i - 2) * FRAME, 0);
     merging_play (&m, steps);
-    g_free (steps);
   }
   merging_play (&m, "a.in:10 a.too-late:10 a.held:48");
-  merging_close (&m);
 }
 
 /* A GAP of the main stream leaves as one, in order. */
@@ -125,8 +121,8 @@ static void
 test_main_gap (void)
 {
   GstClockTime time, duration;
-  GstEvent *event;
-  Merging m;
+  g_autoptr (GstEvent) event = NULL;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   gst_harness_push_event (m.main, gst_event_new_gap (0, FRAME));
@@ -136,8 +132,6 @@ test_main_gap (void)
   gst_event_parse_gap (event, &time, &duration);
   g_assert_cmpuint (time, ==, 0);
   g_assert_cmpuint (duration, ==, FRAME);
-  gst_event_unref (event);
-  merging_close (&m);
 }
 
 /* EOS of the main stream ends the stream, also if a branch has neither data nor EOS and nothing
@@ -149,7 +143,7 @@ test_eos (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (before); i++) {
     gint notified = 0;
-    Merging m;
+    g_auto (Merging) m = { 0 };
 
     merging_open (&m, "boxmerge", 2, NULL, FALSE);
     g_signal_connect (m.element, "notify::stats", G_CALLBACK (count_notification), &notified);
@@ -158,7 +152,6 @@ test_eos (void)
     gst_harness_push_event (m.main, gst_event_new_eos ());
     gst_event_unref (merging_wait_event (&m, GST_EVENT_EOS));
     g_assert_cmpint (g_atomic_int_get (&notified), ==, 1);
-    merging_close (&m);
   }
 }
 

@@ -17,16 +17,14 @@
 static void
 expect_place (const gchar *properties, const gchar *caps, const gchar *expected)
 {
-  gchar *launch = g_strdup_printf ("boxmerge %s", properties);
-  Merging m;
+  g_autofree gchar *launch = g_strdup_printf ("boxmerge %s", properties);
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, launch, 1, caps, FALSE);
   merging_play (&m, "a0:10 m0");
   merging_expect (&m, 0, expected);
   merging_expect_stat (&m, 0, "merged", 1);
   merging_expect_stat (&m, 0, "boxes", *expected ? 1 : 0);
-  merging_close (&m);
-  g_free (launch);
 }
 
 static void
@@ -128,10 +126,10 @@ static void
 expect_source (const gchar *properties, const gchar *caps, gint x, const gchar *had,
     const gchar *expected)
 {
-  gchar *launch = g_strdup_printf ("boxmerge %s", properties), *found;
+  g_autofree gchar *launch = g_strdup_printf ("boxmerge %s", properties), *found = NULL;
   GstVideoRegionOfInterestMeta *roi;
-  GstBuffer *buffer = frame_new (0);
-  Merging m;
+  g_autoptr (GstBuffer) buffer = frame_new (0);
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, launch, 1, caps, FALSE);
   roi = add_scored (buffer, 0, "a", x, 20, 30, 40, 0.5);
@@ -143,10 +141,6 @@ expect_source (const gchar *properties, const gchar *caps, gint x, const gchar *
   found = only_source (buffer);
   if (strcmp (found, expected) != 0)
     g_error ("%s, box at %d: \"%s\", not \"%s\"", properties, x, found, expected);
-  g_free (found);
-  g_free (launch);
-  gst_buffer_unref (buffer);
-  merging_close (&m);
 }
 
 /* Boxes at an edge of the branch's picture are cut, but not those at an edge of the main frame. */
@@ -193,9 +187,9 @@ test_edge_margin (void)
 static void
 test_cut_unknown_size (void)
 {
-  GstBuffer *buffer = frame_new (0);
-  gchar *found;
-  Merging m;
+  g_autoptr (GstBuffer) buffer = frame_new (0);
+  g_autofree gchar *found = NULL;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   gst_harness_set_src_caps_str (m.main, "application/x-test");
@@ -205,9 +199,6 @@ test_cut_unknown_size (void)
   buffer = gst_harness_pull (m.main);
   found = only_source (buffer);
   g_assert_cmpstr (found, ==, "sink_0");
-  g_free (found);
-  gst_buffer_unref (buffer);
-  merging_close (&m);
 }
 
 /* A mark of an earlier boxmerge is kept, with or without a name. */
@@ -234,9 +225,9 @@ expect_bus_error (GstBus *bus, const gchar *expected)
 static void
 expect_malformed (const gchar *property, const gchar *text, const gchar *expected)
 {
-  GstElement *element = element_new ("boxmerge");
-  GstPad *pad = gst_element_request_pad_simple (element, "sink_0");
-  GstBus *bus = gst_bus_new ();
+  g_autoptr (GstElement) element = element_new ("boxmerge");
+  g_autoptr (GstPad) pad = gst_element_request_pad_simple (element, "sink_0");
+  g_autoptr (GstBus) bus = gst_bus_new ();
 
   gst_element_set_bus (element, bus);
   g_object_set (pad, property, text, NULL);
@@ -248,10 +239,7 @@ expect_malformed (const gchar *property, const gchar *text, const gchar *expecte
   g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), !=, GST_STATE_CHANGE_FAILURE);
   gst_element_set_state (element, GST_STATE_NULL);
   gst_element_set_bus (element, NULL);
-  gst_object_unref (bus);
   gst_element_release_request_pad (element, pad);
-  gst_object_unref (pad);
-  gst_object_unref (element);
 }
 
 static void
@@ -261,11 +249,10 @@ test_malformed_text (void)
     "-1x2", "2x2+4x", "2000x2", "2x2-4", "2x2+1+1" };
 
   for (guint i = 0; i < G_N_ELEMENTS (grids); i++) {
-    gchar *expected = g_strdup_printf ("sink_0: cannot use tiles: \"%s\" is not COLUMNSx",
-        grids[i]);
+    g_autofree gchar *expected =
+        g_strdup_printf ("sink_0: cannot use tiles: \"%s\" is not COLUMNSx", grids[i]);
 
     expect_malformed ("tiles", grids[i], expected);
-    g_free (expected);
   }
   expect_malformed ("edge-margin", "5px", "cannot use edge-margin: \"5px\" is not a number");
   expect_malformed ("edge-margin", "-1", "cannot use edge-margin: \"-1\" is not a number");
@@ -276,24 +263,22 @@ static void
 test_wrong_tile (void)
 {
   GstBus *bus;
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge sink_0::tiles=2x2 sink_0::tile-index=4", 1, QUARTER, FALSE);
   bus = harness_bus (m.main);
   merging_play (&m, "a0: m0");
   expect_bus_error (bus, "no tile 4 in a grid of 2x2");
-  gst_element_set_bus (m.element, NULL);
-  gst_object_unref (bus);
-  merging_close (&m);
 }
 
 /* Boxes of the main stream come first and do not change; ids are unique; parents follow. */
 static void
 test_what_belongs_to_boxes (void)
 {
-  GstBuffer *buffer = frame_new (0), *out;
+  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) out = NULL;
   GstVideoRegionOfInterestMeta *roi;
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge sink_1::source=street sink_2::source=\"\"", 3, NULL, FALSE);
   add_scored (buffer, 1, "car", 0, 0, 100, 100, 0.75);
@@ -315,8 +300,6 @@ test_what_belongs_to_boxes (void)
   roi = gst_buffer_get_video_region_of_interest_meta_id (out, 3);
   g_assert_cmpint (roi->parent_id, ==, 2);
   g_assert_cmpfloat (confidence_of (out, 1), ==, 0.75);
-  gst_buffer_unref (out);
-  merging_close (&m);
 }
 
 /* A main buffer that another element holds is not changed; the memory is shared. A buffer that
@@ -326,7 +309,7 @@ test_shared_memory (void)
 {
   GstBuffer *buffer = frame_new (0), *out;
   GstMemory *memory = gst_buffer_peek_memory (buffer, 0);
-  Merging m;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   merging_push_box (&m, 0, 0, 7);
@@ -346,15 +329,14 @@ test_shared_memory (void)
   g_assert_true (out == buffer);
   gst_buffer_unref (out);
   gst_buffer_unref (buffer);
-  merging_close (&m);
 }
 
 /* The pads' properties through the child proxy, and their defaults. */
 static void
 test_defaults (void)
 {
-  GstElement *element = element_new ("boxmerge");
-  GstPad *pad = gst_element_request_pad_simple (element, "sink_%u");
+  g_autoptr (GstElement) element = element_new ("boxmerge");
+  g_autoptr (GstPad) pad = gst_element_request_pad_simple (element, "sink_%u");
   GObject *child;
 
   assert_values (element, "tolerance latency ignore-inactive-pads force-live", "0 0 false false");
@@ -366,16 +348,15 @@ test_defaults (void)
   g_assert_true (child == G_OBJECT (pad));
   g_object_unref (child);
   gst_element_release_request_pad (element, pad);
-  gst_object_unref (pad);
-  gst_object_unref (element);
 }
 
 /* A branch's buffer that another owner has does not change, nor do boxes that are held. */
 static void
 test_shared_buffers (void)
 {
-  GstBuffer *shared = frame_new (0), *out;
-  Merging m;
+  g_autoptr (GstBuffer) shared = frame_new (0);
+  GstBuffer *out;
+  g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge sink_0::hold=1000000000", 1, NULL, FALSE);
   add_scored (shared, 0, "a", 10, 20, 30, 40, 0.5);
@@ -390,8 +371,6 @@ test_shared_buffers (void)
       merging_push_box (&m, 0, 5 * FRAME, -1); /* later than the main buffers */
   }
   g_assert_cmpfloat (confidence_of (shared, 0), ==, 0.5);
-  gst_buffer_unref (shared);
-  merging_close (&m);
 }
 
 static const TestCase cases[] = { CASE (test_places), CASE (test_tiles), CASE (test_directions),

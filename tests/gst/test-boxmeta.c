@@ -36,8 +36,8 @@ test_state_names (void)
 static void
 test_read_everything (void)
 {
-  GArray *boxes = boxes_new ();
-  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GArray) boxes = boxes_new ();
+  g_autoptr (GstBuffer) buffer = frame_new (0);
   GstVideoRegionOfInterestMeta *roi = add_exact (buffer, 7, "person", 10.25, 20.5, 30.75, 60.5,
       0.875);
   Box *box;
@@ -86,16 +86,14 @@ test_read_everything (void)
   box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT, 0, boxes);
   g_assert_cmphex (BOX (boxes, 0)->flags & BOX_HAS_TRACK_ID, ==, 0);
   g_assert_cmpint (BOX (boxes, 0)->state, ==, BOX_STATE_NONE);
-  gst_buffer_unref (buffer);
-  g_array_unref (boxes);
 }
 
 /* Makes a region whose doubles are `off` pixels beside its integers 100..200. */
 static gboolean
 counts (const gchar *field, gdouble off, gint width)
 {
-  GArray *boxes = boxes_new ();
-  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GArray) boxes = boxes_new ();
+  g_autoptr (GstBuffer) buffer = frame_new (0);
   GstVideoRegionOfInterestMeta *roi = add_exact (buffer, 1, "a", 100, 100, 200, 200, 0.5);
   gboolean x = field[0] == 'x', normalized;
   gdouble pixel = (strstr (field, "min") ? 100 : 200) + off;
@@ -106,8 +104,6 @@ counts (const gchar *field, gdouble off, gint width)
   normalized = (BOX (boxes, 0)->flags & BOX_HAS_NORMALIZED) != 0;
   if (!normalized)
     g_assert_cmpfloat (BOX (boxes, 0)->x1, ==, 100);
-  gst_buffer_unref (buffer);
-  g_array_unref (boxes);
   return normalized;
 }
 
@@ -134,11 +130,11 @@ static void
 test_bad_tags (void)
 {
   static const gint bad[] = { -2, 1, 2, G_MAXINT, G_MININT };
-  GArray *boxes = boxes_new ();
+  g_autoptr (GArray) boxes = boxes_new ();
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (bad); i++) {
-    GstBuffer *buffer = frame_new (0);
+    g_autoptr (GstBuffer) buffer = frame_new (0);
     GstVideoRegionOfInterestMeta *roi = add_region (buffer, 1, "a", 0, 0, 1, 1);
 
     gst_video_region_of_interest_meta_add_param (roi,
@@ -150,15 +146,13 @@ test_bad_tags (void)
         G_TYPE_INT, 3, NULL);
     box_meta_read (buffer, 0, 0, BOX_READ_STATE, boxes);
     g_assert_cmpint (BOX (boxes, 0)->state, ==, BOX_STATE_NONE);
-    gst_buffer_unref (buffer);
   }
-  g_array_unref (boxes);
 }
 
 static void
 test_any (void)
 {
-  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) buffer = frame_new (0);
   GstVideoRegionOfInterestMeta *roi;
 
   g_assert_false (box_meta_any (buffer));
@@ -171,7 +165,6 @@ test_any (void)
   box_remove_all (buffer);
   assert_ids (buffer, "1");
   g_assert_false (box_meta_any (buffer));
-  gst_buffer_unref (buffer);
 }
 
 /* The parents form a chain, a part of a ring, a ring, a doubled id, and an unknown id. */
@@ -201,8 +194,8 @@ test_parents (void)
     { -3, 0, -1 },
     { 15, -3, 16 },
   };
-  GArray *boxes = boxes_new ();
-  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GArray) boxes = boxes_new ();
+  g_autoptr (GstBuffer) buffer = frame_new (0);
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -210,8 +203,6 @@ test_parents (void)
   box_meta_read (buffer, 0, 0, 0, boxes);
   for (i = 0; i < G_N_ELEMENTS (rows); i++)
     g_assert_cmpint (BOX (boxes, i)->parent, ==, rows[i].parent);
-  gst_buffer_unref (buffer);
-  g_array_unref (boxes);
 }
 
 /* Returns the API types of the metas of a buffer, in order, without the reference that a
@@ -316,7 +307,7 @@ agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
 static void
 test_extents (void)
 {
-  GRand *rand = g_rand_new_with_seed (4);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (4);
   guint i, yes = 0;
 
   for (i = 0; i < 200000; i++) {
@@ -346,7 +337,6 @@ test_extents (void)
   }
   g_assert_cmpuint (yes, >, 20000);
   g_assert_cmpuint (yes, <, 180000);
-  g_rand_free (rand);
 }
 
 /* A box that is attached is read again unchanged, inside the frame and across its edges. */
@@ -369,11 +359,11 @@ test_attach (void)
     { -100, -100, 5000, 5000, 0, 0, 640, 480 },
     { G_MININT64, G_MAXINT64, G_MAXINT64, G_MININT64, 0, 480, 640, 0 },
   };
-  GArray *boxes = boxes_new ();
+  g_autoptr (GArray) boxes = boxes_new ();
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
-    GstBuffer *buffer = frame_new (0);
+    g_autoptr (GstBuffer) buffer = frame_new (0);
     GstVideoRegionOfInterestMeta *roi;
     Box box = { .x = rows[i].x,
       .y = rows[i].y,
@@ -415,9 +405,7 @@ test_attach (void)
     g_assert_cmpint (BOX (boxes, 0)->parent_id, ==, 4);
     g_assert_cmpuint (BOX (boxes, 0)->label, ==, box.label);
     g_assert_cmpint (BOX (boxes, 0)->state, ==, BOX_STATE_OVER_CAP);
-    gst_buffer_unref (buffer);
   }
-  g_array_unref (boxes);
 }
 
 /* If only the box is known, no other field is written. Negative numbers outside of the
@@ -425,8 +413,8 @@ test_attach (void)
 static void
 test_attach_little (void)
 {
-  GArray *boxes = boxes_new ();
-  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GArray) boxes = boxes_new ();
+  g_autoptr (GstBuffer) buffer = frame_new (0);
   Box box = { .x = -10, .y = -20, .w = 30, .h = 40, .suppressed_by = -1 };
   GstVideoRegionOfInterestMeta *roi;
 
@@ -439,8 +427,6 @@ test_attach_little (void)
   g_assert_cmpint (BOX (boxes, 0)->y, ==, -20);
   g_assert_cmpfloat (BOX (boxes, 0)->x2, ==, 20);
   g_assert_cmpuint (BOX (boxes, 0)->label, ==, 0);
-  gst_buffer_unref (buffer);
-  g_array_unref (boxes);
 }
 
 static const TestCase cases[] = { CASE (test_state_names), CASE (test_read_everything),

@@ -18,10 +18,9 @@ boxed_new (const GstVideoInfo *info)
 static void
 begin (GstBuffer *batch, guint stream, const GstVideoInfo *info)
 {
-  GstCaps *caps = gst_video_info_to_caps (info);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (info);
 
   batches_add_sticky (batch, stream, gst_event_new_caps (caps));
-  gst_caps_unref (caps);
 }
 
 /* Returns the number of pixels that differ between an object and `before`. */
@@ -29,10 +28,9 @@ static guint
 changed (GstBuffer *batch, guint stream, guint object, const GstVideoInfo *info,
     const Picture *before)
 {
-  Picture *after = picture_read (info, batches_get (batch, stream, object));
+  g_autoptr (Picture) after = picture_read (info, batches_get (batch, stream, object));
   const guint count = picture_changed (before, after, 0, 0, after->width, after->height);
 
-  picture_free (after);
   return count;
 }
 
@@ -41,11 +39,13 @@ test_streams (void)
 {
   const GstVideoInfo large = video_info_of (GST_VIDEO_FORMAT_I420, 192, 128);
   const GstVideoInfo small = video_info_of (GST_VIDEO_FORMAT_RGB, 96, 64);
-  GstHarness *h = harness_new_caps ("boxoverlay", BATCH_CAPS);
-  Picture *large_blank = picture_blank (&large), *small_blank = picture_blank (&small);
+  g_autoptr (GstHarness) h = harness_new_caps ("boxoverlay", BATCH_CAPS);
+  g_autoptr (Picture) large_blank = picture_blank (&large), small_blank = picture_blank (&small);
 
   for (guint i = 0; i < 3; i++) {
-    GstBuffer *batch = batches_new (i * 100 * GST_MSECOND, 2), *out, *same;
+    GstBuffer *batch = batches_new (i * 100 * GST_MSECOND, 2);
+    g_autoptr (GstBuffer) out = NULL;
+    GstBuffer *same;
 
     begin (batch, 0, &large);
     begin (batch, 1, &small);
@@ -59,20 +59,16 @@ test_streams (void)
     g_assert_cmpuint (changed (out, 0, 0, &large, large_blank), >, 200);
     g_assert_cmpuint (changed (out, 1, 0, &small, small_blank), >, 200);
     g_assert_cmpuint (changed (out, 1, 1, &small, small_blank), ==, 0);
-    gst_buffer_unref (out);
   }
-  picture_free (large_blank);
-  picture_free (small_blank);
-  gst_harness_teardown (h);
 }
 
 static void
 test_other_branches (void)
 {
   const GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
-  GstHarness *h = harness_new_caps (OUTLINES, BATCH_CAPS);
-  GstBuffer *batch = batches_new (0, 1), *out;
-  Picture *before = picture_blank (&info);
+  g_autoptr (GstHarness) h = harness_new_caps (OUTLINES, BATCH_CAPS);
+  g_autoptr (GstBuffer) batch = batches_new (0, 1), out = NULL;
+  g_autoptr (Picture) before = picture_blank (&info);
 
   begin (batch, 0, &info);
   batches_add (batch, 0, boxed_new (&info));
@@ -84,10 +80,6 @@ test_other_branches (void)
   g_assert_cmpuint (changed (out, 0, 0, &info, before), >, 200);
   g_assert_true (batches_get (out, 0, 1) == batches_get (batch, 0, 1));
   g_assert_false (GST_BUFFER_FLAG_IS_SET (batches_get (out, 0, 0), GST_BUFFER_FLAG_GAP));
-  gst_buffer_unref (out);
-  gst_buffer_unref (batch);
-  picture_free (before);
-  gst_harness_teardown (h);
 }
 
 /* A stream without caps, and one that is no video, pass unchanged; one warning says so. */
@@ -95,10 +87,12 @@ static void
 test_no_video (void)
 {
   const GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
-  GstHarness *h = harness_new_caps (OUTLINES, BATCH_CAPS);
+  g_autoptr (GstHarness) h = harness_new_caps (OUTLINES, BATCH_CAPS);
   GstBus *bus = harness_bus (h);
-  GstBuffer *batch = batches_new (0, 3), *out, *unknown = boxed_new (&info);
-  Picture *before = picture_blank (&info);
+  GstBuffer *batch = batches_new (0, 3);
+  g_autoptr (GstBuffer) out = NULL;
+  GstBuffer *unknown = boxed_new (&info);
+  g_autoptr (Picture) before = picture_blank (&info);
 
   batches_begin_stream (batch, 1, "lidar", "application/x-lidar", 0);
   begin (batch, 2, &info);
@@ -112,9 +106,6 @@ test_no_video (void)
   g_assert_cmpuint (changed (out, 2, 0, &info, before), >, 200);
   assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "Cannot paint");
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
-  gst_buffer_unref (out);
-  picture_free (before);
-  harness_teardown (h, bus);
 }
 
 static void
@@ -122,10 +113,10 @@ test_new_caps (void)
 {
   const GstVideoInfo first = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
   const GstVideoInfo second = video_info_of (GST_VIDEO_FORMAT_NV12, 128, 64);
-  GstHarness *h = harness_new_caps (OUTLINES, BATCH_CAPS);
-  GstBuffer *batch = batches_new (0, 1);
-  GstCaps *caps = gst_video_info_to_caps (&second);
-  Picture *before = picture_blank (&second);
+  g_autoptr (GstHarness) h = harness_new_caps (OUTLINES, BATCH_CAPS);
+  g_autoptr (GstBuffer) batch = batches_new (0, 1);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&second);
+  g_autoptr (Picture) before = picture_blank (&second);
 
   begin (batch, 0, &first);
   batches_add (batch, 0, boxed_new (&first));
@@ -133,29 +124,22 @@ test_new_caps (void)
   batches_add (batch, 0, boxed_new (&second));
   batch = through (h, batch);
   g_assert_cmpuint (changed (batch, 0, 2, &second, before), >, 200);
-  gst_buffer_unref (batch);
-  gst_caps_unref (caps);
-  picture_free (before);
-  gst_harness_teardown (h);
 }
 
 static void
 test_slices (void)
 {
   const GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_RGB, PICTURE_WIDTH, PICTURE_HEIGHT);
-  GstHarness *h = harness_new_caps (OUTLINES,
+  g_autoptr (GstHarness) h = harness_new_caps (OUTLINES,
       "video/x-raw(meta:GstAnalyticsBatchMeta),"
       "format=RGB,width=192,height=64,framerate=10/1,slice-width=96");
-  GstBuffer *batch = batches_new (0, 1);
-  Picture *before = picture_blank (&info);
+  g_autoptr (GstBuffer) batch = batches_new (0, 1);
+  g_autoptr (Picture) before = picture_blank (&info);
 
   begin (batch, 0, &info);
   batches_add (batch, 0, boxed_new (&info));
   batch = through (h, batch);
   g_assert_cmpuint (changed (batch, 0, 0, &info, before), >, 200);
-  gst_buffer_unref (batch);
-  picture_free (before);
-  gst_harness_teardown (h);
 }
 
 static const TestCase cases[] = { CASE (test_streams), CASE (test_other_branches),

@@ -37,14 +37,13 @@ static Picture *
 draw (const gchar *launch, const TestBox *boxes)
 {
   GstVideoInfo info = video_info ();
-  GstHarness *h = overlay_new (launch, &info);
+  g_autoptr (GstHarness) h = overlay_new (launch, &info);
   GstBuffer *buffer = video_buffer_new (&info);
   Picture *picture;
 
   for (; boxes != NULL && boxes->label != NULL; boxes++)
     video_buffer_add_box (buffer, boxes->label, boxes->place, boxes->has);
   picture = overlay_draw (h, &info, buffer);
-  gst_harness_teardown (h);
   return picture;
 }
 
@@ -72,10 +71,9 @@ run_length (const Picture *picture, gint x, gint y, guint32 rgb)
 static gint
 label_width (const gchar *launch, const gchar *label, const gchar *has)
 {
-  Picture *picture = draw_one (launch, label, has);
+  g_autoptr (Picture) picture = draw_one (launch, label, has);
   gint n = run_length (picture, 40, 79, picture_rgb (picture, 40, 80));
 
-  picture_free (picture);
   return n;
 }
 
@@ -119,11 +117,12 @@ luminance (guint32 rgb)
 static void
 test_contrast (void)
 {
-  GHashTable *seen = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
 
   for (guint i = 0; i < 100; i++) {
-    gchar *label = g_strdup_printf ("class %u", i);
-    Picture *picture = draw_one ("boxoverlay font-desc=\"Sans Bold 20px\"", label, "0.91");
+    g_autofree gchar *label = g_strdup_printf ("class %u", i);
+    g_autoptr (Picture)
+        picture = draw_one ("boxoverlay font-desc=\"Sans Bold 20px\"", label, "0.91");
     const guint32 rgb = picture_rgb (picture, 40, 80);
     const gint width = run_length (picture, 40, 79, rgb);
     gint black = 0, white = 0;
@@ -141,11 +140,8 @@ test_contrast (void)
     else
       g_assert_cmpfloat (1.05 / (luminance (rgb) + 0.05), >=, 4.5);
     g_hash_table_add (seen, GUINT_TO_POINTER (rgb));
-    picture_free (picture);
-    g_free (label);
   }
   g_assert_cmpuint (g_hash_table_size (seen), >=, 45); /* 100 draws of 72 colours give 54 */
-  g_hash_table_unref (seen);
 }
 
 /* A score drawn as a score and as a class name gives the same picture, in every locale.
@@ -158,28 +154,26 @@ test_scores (void)
     { "12.5", "12.50" }, { "-3.25", "-3.25" }, { "1e9", "1e+09" }, { "inf", "inf" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    gchar *has = g_strconcat (rows[i][0], " suppressed", NULL);
+    g_autofree gchar *has = g_strconcat (rows[i][0], " suppressed", NULL);
 
     picture_assert_same (draw_one ("boxoverlay", "", has),
         draw_one ("boxoverlay", rows[i][1], "suppressed"));
-    g_free (has);
   }
 }
 
 static void
 test_at_the_top (void)
 {
-  Picture *before = draw ("boxoverlay", NULL);
-  Picture *inside = draw ("boxoverlay", (TestBox[]) { { "person", "40,4,200,100", "0.91" }, END });
-  Picture *above = draw ("boxoverlay", (TestBox[]) { { "person", "40,104,200,100", "0.91" }, END });
+  g_autoptr (Picture) before = draw ("boxoverlay", NULL);
+  g_autoptr (Picture)
+      inside = draw ("boxoverlay", (TestBox[]) { { "person", "40,4,200,100", "0.91" }, END });
+  g_autoptr (Picture)
+      above = draw ("boxoverlay", (TestBox[]) { { "person", "40,104,200,100", "0.91" }, END });
 
   g_assert_cmpuint (picture_changed (before, inside, 0, 0, WIDTH, 4), ==, 0);
   g_assert_cmpuint (picture_changed (before, inside, 44, 8, 100, 14), >=, 56 * 6);
   g_assert_cmpuint (picture_changed (before, above, 40, 92, 100, 104), >=, 60 * 12);
   g_assert_cmpuint (picture_changed (before, above, 42, 106, 238, 200), ==, 0);
-  picture_free (before);
-  picture_free (inside);
-  picture_free (above);
 }
 
 /* Two equal boxes show both labels; that of the better box is above. */
@@ -188,9 +182,9 @@ test_apart (void)
 {
   TestBox boxes[] = { { "car", "40,80,100,100", "0.50" }, { "person", "40,80,100,100", "0.90" },
     END };
-  Picture *person = draw_one ("boxoverlay", "person", "0.9");
-  Picture *both = draw ("boxoverlay", boxes);
-  Picture *car = draw_one ("boxoverlay", "car", "0.5");
+  g_autoptr (Picture) person = draw_one ("boxoverlay", "person", "0.9");
+  g_autoptr (Picture) both = draw ("boxoverlay", boxes);
+  g_autoptr (Picture) car = draw_one ("boxoverlay", "car", "0.5");
   guint32 car_rgb = picture_rgb (car, 40, 80);
   guint of_car = 0, expected = 0;
 
@@ -205,9 +199,6 @@ test_apart (void)
   }
   g_assert_cmpuint (expected, >, 300);
   g_assert_cmpuint (of_car, ==, expected);
-  picture_free (person);
-  picture_free (both);
-  picture_free (car);
 }
 
 static void
@@ -225,10 +216,9 @@ test_colors (void)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    Picture *picture = draw_one ("boxoverlay", rows[i].label, "0.1 #3");
+    g_autoptr (Picture) picture = draw_one ("boxoverlay", rows[i].label, "0.1 #3");
 
     g_assert_cmphex (picture_rgb (picture, 40, 100), ==, rows[i].rgb);
-    picture_free (picture);
   }
 }
 
@@ -237,16 +227,14 @@ test_color_by (void)
 {
   TestBox boxes[] = { { "person", "10,100,40,40", "#1" }, { "person", "80,100,40,40", "#2" },
     { "car", "150,100,40,40", "#1" }, { "person", "220,100,40,40", NULL }, END };
-  Picture *class = draw ("boxoverlay color-by=class", boxes);
-  Picture *track = draw ("boxoverlay color-by=track", boxes);
+  g_autoptr (Picture) class = draw ("boxoverlay color-by=class", boxes);
+  g_autoptr (Picture) track = draw ("boxoverlay color-by=track", boxes);
 
   g_assert_cmphex (picture_rgb (class, 10, 120), ==, picture_rgb (class, 80, 120));
   g_assert_cmphex (picture_rgb (class, 10, 120), !=, picture_rgb (class, 150, 120));
   g_assert_cmphex (picture_rgb (track, 10, 120), !=, picture_rgb (track, 80, 120));
   g_assert_cmphex (picture_rgb (track, 10, 120), ==, picture_rgb (track, 150, 120));
   g_assert_cmphex (picture_rgb (track, 220, 120), ==, picture_rgb (class, 220, 120));
-  picture_free (class);
-  picture_free (track);
 }
 
 static void
@@ -255,11 +243,11 @@ test_dropped (void)
   static const gchar *const states[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid", "too-small", "too-large", "wrong-aspect-ratio",
     "outside-roi", "dropped-class", "cut-by-edge" };
-  Picture *before = draw ("boxoverlay", NULL), *kept;
+  g_autoptr (Picture) before = draw ("boxoverlay", NULL), kept = NULL;
 
   for (guint i = 0; i < G_N_ELEMENTS (states); i++) {
     TestBox boxes[] = { { "person", "40,80,120,100", states[i] }, END };
-    Picture *after = draw ("boxoverlay thickness=2", boxes);
+    g_autoptr (Picture) after = draw ("boxoverlay thickness=2", boxes);
     guint32 rgb = picture_rgb (after, 40, 80);
     guint painted;
 
@@ -274,13 +262,10 @@ test_dropped (void)
     painted = picture_changed (before, after, 158, 82, 160, 178);
     g_assert_cmpuint (painted, >=, 90);
     g_assert_cmpuint (painted, <=, 102);
-    picture_free (after);
   }
   kept = draw ("boxoverlay", (TestBox[]) { { "person", "40,80,120,100", "0.9 kept" }, END });
   g_assert_cmpuint (picture_changed (before, kept, 40, 178, 160, 180), ==, 240);
   g_assert_cmphex (picture_rgb (kept, 40, 80), ==, 0xff6a95);
-  picture_free (kept);
-  picture_free (before);
 }
 
 /* Kept boxes are drawn above dropped ones, in any order of the metas. */
@@ -299,22 +284,19 @@ test_dropped_labels (void)
 {
   TestBox boxes[] = { { "person", "60,90,110,60", "0.8 suppressed" },
     { "person", "40,80,140,100", "0.9 kept" }, END };
-  Picture *before = draw ("boxoverlay", NULL), *kept = draw ("boxoverlay", boxes + 1);
-  Picture *both = draw ("boxoverlay", boxes);
+  g_autoptr (Picture) before = draw ("boxoverlay", NULL), kept = draw ("boxoverlay", boxes + 1);
+  g_autoptr (Picture) both = draw ("boxoverlay", boxes);
 
   g_assert_cmpuint (picture_changed (kept, both, 40, 80, 180, 82), ==, 0);
   g_assert_cmpuint (picture_changed (kept, both, 178, 80, 180, 180), ==, 0);
   /* below the box, from its left end */
   g_assert_cmpuint (picture_changed (before, both, 60, 150, 108, 162), ==, 48 * 12);
-  picture_free (before);
-  picture_free (kept);
-  picture_free (both);
 }
 
 static void
 test_any_label (void)
 {
-  gchar *endless = g_strnfill (1024 * 1024, 'x'), *stacked = g_strnfill (3000, 'e');
+  g_autofree gchar *endless = g_strnfill (1024 * 1024, 'x'), *stacked = g_strnfill (3000, 'e');
   const gchar *labels[] = { "\xff\xfe\xc3", "caf\xe9", "<b>&amp;</", "two\nlines\ttab\x01\x7f",
     "\xe4\xba\xba \xd8\xb9\xd8\xb1\xd8\xa8\xd9\x8a \xf0\x9f\x98\x80", "  ", "%s%n", endless,
     stacked, "\xed\xa0\x80",
@@ -332,8 +314,6 @@ test_any_label (void)
   g_assert_cmpint (width, >, WIDTH / 2 - 15);
   g_assert_cmpint (width, <, WIDTH / 2 + 15);
   g_assert_cmpint (label_width ("boxoverlay", endless, "0.5"), >, width + 12);
-  g_free (endless);
-  g_free (stacked);
 }
 
 static void
@@ -342,23 +322,19 @@ test_any_font (void)
   static const gchar *const fonts[] = { "", "No Such Family 12", "Sans 0", "Sans -4", "Sans 100000",
     "12", "\xff\xfe", "Sans Bold Italic Condensed 9.5", ",,,", "Monospace 20px" };
   GstVideoInfo info = video_info ();
-  GstHarness *h = overlay_new ("boxoverlay", &info);
-  GstElement *element = gst_harness_find_element (h, "boxoverlay");
-  Picture *before = draw ("boxoverlay", NULL);
+  g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
+  g_autoptr (GstElement) element = gst_harness_find_element (h, "boxoverlay");
+  g_autoptr (Picture) before = draw ("boxoverlay", NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (fonts); i++) {
     GstBuffer *buffer = video_buffer_new (&info);
-    Picture *picture;
+    g_autoptr (Picture) picture = NULL;
 
     g_object_set (element, "font-desc", fonts[i], NULL);
     video_buffer_add_box (buffer, "person", "40,120,100,100", "0.9");
     picture = overlay_draw (h, &info, buffer);
     g_assert_cmpuint (picture_changed (before, picture, 40, 0, WIDTH, 120), >, 150);
-    picture_free (picture);
   }
-  picture_free (before);
-  gst_object_unref (element);
-  gst_harness_teardown (h);
 }
 
 static void
@@ -375,22 +351,21 @@ test_font_sizes (void)
 static void
 test_properties (void)
 {
-  GstElement *element = element_new ("boxoverlay");
+  g_autoptr (GstElement) element = element_new ("boxoverlay");
 
   assert_values (element, "thickness show-label show-score color-by font-desc",
       "2 true true class Sans Bold");
   g_object_set (element, "font-desc", NULL, "color-by", 1, "thickness", 64, NULL);
   assert_values (element, "thickness color-by font-desc", "64 track Sans Bold");
   g_assert_false (gst_base_transform_is_qos_enabled (GST_BASE_TRANSFORM (element)));
-  gst_object_unref (element);
 }
 
 static void
 test_playing (void)
 {
   GstVideoInfo info = video_info ();
-  GstHarness *h = overlay_new ("boxoverlay", &info);
-  GstElement *element = gst_harness_find_element (h, "boxoverlay");
+  g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
+  g_autoptr (GstElement) element = gst_harness_find_element (h, "boxoverlay");
   static const gchar *const launch[] = { "boxoverlay thickness=9",
     "boxoverlay thickness=9 show-label=false",
     "boxoverlay thickness=9 show-label=false show-score=false",
@@ -404,8 +379,6 @@ test_playing (void)
     video_buffer_add_box (buffer, "person", "40,80,100,100", "0.9 #5");
     picture_assert_same (draw_one (launch[i], "person", "0.9 #5"), overlay_draw (h, &info, buffer));
   }
-  gst_object_unref (element);
-  gst_harness_teardown (h);
 }
 
 /* A control source works in stream time: the segment begins at 10 s. */
@@ -413,11 +386,11 @@ static void
 test_controlled (void)
 {
   GstVideoInfo info = video_info ();
-  GstHarness *h = overlay_new ("boxoverlay show-label=false", &info);
-  GstElement *element = gst_harness_find_element (h, "boxoverlay");
-  GstControlSource *source = gst_interpolation_control_source_new ();
+  g_autoptr (GstHarness) h = overlay_new ("boxoverlay show-label=false", &info);
+  g_autoptr (GstElement) element = gst_harness_find_element (h, "boxoverlay");
+  g_autoptr (GstControlSource) source = gst_interpolation_control_source_new ();
   GstTimedValueControlSource *values = GST_TIMED_VALUE_CONTROL_SOURCE (source);
-  Picture *before = draw ("boxoverlay", NULL);
+  g_autoptr (Picture) before = draw ("boxoverlay", NULL);
   GstSegment segment;
 
   gst_object_add_control_binding (GST_OBJECT (element),
@@ -431,7 +404,7 @@ test_controlled (void)
   gst_harness_push_event (h, gst_event_new_segment (&segment));
   for (gint second = 0; second < 10; second++) {
     GstBuffer *buffer = video_buffer_new (&info);
-    Picture *picture;
+    g_autoptr (Picture) picture = NULL;
     gint hole = 100 - 2 * (1 + second);
 
     GST_BUFFER_PTS (buffer) = (GstClockTime) (10 + second) * GST_SECOND;
@@ -439,12 +412,7 @@ test_controlled (void)
     picture = overlay_draw (h, &info, buffer);
     g_assert_cmpuint (picture_changed (before, picture, 0, 0, WIDTH, HEIGHT), ==,
         100 * 100 - hole * hole);
-    picture_free (picture);
   }
-  picture_free (before);
-  gst_object_unref (source);
-  gst_object_unref (element);
-  gst_harness_teardown (h);
 }
 
 #define ROUNDS 20
@@ -456,10 +424,9 @@ draw_many (gpointer label)
   Picture **pictures = g_new (Picture *, ROUNDS);
 
   for (guint i = 0; i < ROUNDS; i++) {
-    gchar *has = g_strdup_printf ("0.%02u #%u", i, i + 1);
+    g_autofree gchar *has = g_strdup_printf ("0.%02u #%u", i, i + 1);
 
     pictures[i] = draw_one ("boxoverlay", label, has);
-    g_free (has);
   }
   return pictures;
 }

@@ -14,9 +14,9 @@ test_segments (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
-    GstHarness *h = overlay_new (OUTLINES, &info);
+    g_autoptr (GstHarness) h = overlay_new (OUTLINES, &info);
     GstBuffer *buffer = video_buffer_new (&info);
-    Picture *before = picture_read (&info, buffer), *after;
+    g_autoptr (Picture) before = picture_read (&info, buffer), after = NULL;
     GstSegment segment;
 
     gst_segment_init (&segment, formats[i]);
@@ -24,9 +24,6 @@ test_segments (void)
     video_buffer_add_box (buffer, "person", "8,8,40,40", NULL);
     after = overlay_draw (h, &info, buffer);
     g_assert_cmpuint (picture_changed (before, after, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), >, 200);
-    picture_free (before);
-    picture_free (after);
-    gst_harness_teardown (h);
   }
 }
 
@@ -34,7 +31,7 @@ test_segments (void)
 static void
 test_allocation (void)
 {
-  GstElement *element = gst_element_factory_make ("boxoverlay", NULL);
+  g_autoptr (GstElement) element = gst_element_factory_make ("boxoverlay", NULL);
   GstPad *pad = gst_element_get_static_pad (element, "sink");
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   GstCaps *caps = gst_video_info_to_caps (&info);
@@ -50,7 +47,6 @@ test_allocation (void)
   gst_caps_unref (caps);
   gst_object_unref (pad);
   gst_element_set_state (element, GST_STATE_NULL);
-  gst_object_unref (element);
 }
 
 /* Downstream elements may skip the pixels of a buffer with the flag, so it is removed
@@ -60,11 +56,12 @@ test_gap_flag (void)
 {
   static const gchar *const places[] = { NULL, "96,10,40,20", "8,8,40,40" };
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
-  GstHarness *h = overlay_new (OUTLINES, &info);
+  g_autoptr (GstHarness) h = overlay_new (OUTLINES, &info);
 
   for (guint i = 0; i < 2 * G_N_ELEMENTS (places); i++) {
     const gchar *place = places[i / 2];
-    GstBuffer *in = video_buffer_new (&info), *shared = NULL, *out;
+    GstBuffer *in = video_buffer_new (&info), *shared = NULL;
+    g_autoptr (GstBuffer) out = NULL;
 
     GST_BUFFER_FLAG_SET (in, GST_BUFFER_FLAG_GAP);
     if (place)
@@ -75,9 +72,7 @@ test_gap_flag (void)
     g_assert_true (GST_BUFFER_FLAG_IS_SET (out, GST_BUFFER_FLAG_GAP) == (i / 2 < 2));
     g_assert_true (shared == NULL || GST_BUFFER_FLAG_IS_SET (shared, GST_BUFFER_FLAG_GAP));
     gst_clear_buffer (&shared);
-    gst_buffer_unref (out);
   }
-  gst_harness_teardown (h);
 }
 
 /* Returns a buffer of frames of `full` that states a crop, with one box. */
@@ -111,9 +106,9 @@ test_crops (void)
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
     GstVideoInfo info = video_info_of (formats[f], PICTURE_WIDTH, PICTURE_HEIGHT);
     GstVideoInfo full = video_info_of (formats[f], PICTURE_WIDTH + 32, PICTURE_HEIGHT + 16);
-    GstHarness *h = overlay_new ("boxoverlay", &info);
-    GstBuffer *plain = video_buffer_new (&info), *buffer;
-    Picture *blank, *expected, *picture;
+    g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
+    g_autoptr (GstBuffer) plain = video_buffer_new (&info), buffer = NULL;
+    g_autoptr (Picture) blank = NULL, expected = NULL, picture = NULL;
 
     buffer = cropped_new (&full, &crop, "4,30,50,20");
     video_buffer_add_box (plain, "person", "4,30,50,20", "0.5 #3");
@@ -132,12 +127,6 @@ test_crops (void)
           g_assert_cmphex (picture_rgb (picture, x, y), ==, picture_rgb (expected, u, v));
       }
     }
-    picture_free (blank);
-    picture_free (expected);
-    picture_free (picture);
-    gst_buffer_unref (buffer);
-    gst_buffer_unref (plain);
-    gst_harness_teardown (h);
   }
 }
 
@@ -162,10 +151,10 @@ test_crops_off_grid (void)
       const GstVideoRectangle crop = { 16 + k % 4, 8 + k / 4, 40 + k % 3, 24 + k % 5 };
       GstVideoInfo info = video_info_of (formats[f], crop.w, crop.h);
       GstVideoInfo full = video_info_of (formats[f], PICTURE_WIDTH, PICTURE_HEIGHT);
-      GstHarness *h = overlay_new (k % 2 ? "boxoverlay" : OUTLINES, &info);
+      g_autoptr (GstHarness) h = overlay_new (k % 2 ? "boxoverlay" : OUTLINES, &info);
       gchar *place = g_strdup_printf ("0,0,%d,%d", crop.w, crop.h);
-      GstBuffer *buffer = cropped_new (&full, &crop, place);
-      Picture *before = picture_read (&full, buffer), *after;
+      g_autoptr (GstBuffer) buffer = cropped_new (&full, &crop, place);
+      g_autoptr (Picture) before = picture_read (&full, buffer), after = NULL;
       gint x1 = full.width, y1 = full.height, x2 = 0, y2 = 0;
 
       g_free (place);
@@ -191,10 +180,6 @@ test_crops_off_grid (void)
         g_assert_cmpint (crop.x + crop.w - x2, <, 4);
         g_assert_cmpint (crop.y + crop.h - y2, <, 4);
       }
-      picture_free (before);
-      picture_free (after);
-      gst_buffer_unref (buffer);
-      gst_harness_teardown (h);
     }
   }
 }
@@ -209,9 +194,9 @@ test_crops_of_any_size (void)
   const gsize guard = 4096;
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   gsize bytes = GST_VIDEO_INFO_SIZE (&info);
-  GstHarness *h = overlay_new ("boxoverlay", &info);
-  guint8 *memory = g_malloc (bytes + 2 * guard);
-  GstBus *bus = gst_bus_new ();
+  g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
+  g_autofree guint8 *memory = g_malloc (bytes + 2 * guard);
+  g_autoptr (GstBus) bus = gst_bus_new ();
 
   gst_element_set_bus (h->element, bus);
   for (guint i = 0; i < G_N_ELEMENTS (crops); i++) {
@@ -231,9 +216,6 @@ test_crops_of_any_size (void)
     g_clear_pointer (&message, gst_message_unref);
   }
   gst_element_set_bus (h->element, NULL);
-  gst_object_unref (bus);
-  g_free (memory);
-  gst_harness_teardown (h);
 }
 
 static const TestCase cases[] = { CASE (test_segments), CASE (test_allocation),

@@ -91,10 +91,10 @@ check_random_box (GRand *rand, GstVideoFormat format, gint width, gint height)
       dropped);
   const Axis down = axis_of (place[1], place[3], colored ? 1 << finfo->h_sub[1] : 1, thickness,
       dropped);
-  gchar *text = g_strdup_printf ("%d,%d,%d,%d", place[0], place[1], place[2], place[3]);
-  gchar *launch = g_strdup_printf (OUTLINES " thickness=%d", thickness);
+  g_autofree gchar *text = g_strdup_printf ("%d,%d,%d,%d", place[0], place[1], place[2], place[3]);
+  g_autofree gchar *launch = g_strdup_printf (OUTLINES " thickness=%d", thickness);
   GstBuffer *buffer = mixed_new (&info);
-  Picture *before = picture_read (&info, buffer), *after;
+  g_autoptr (Picture) before = picture_read (&info, buffer), after = NULL;
   guint32 rgb = dropped ? GREY : PERSON;
 
   if (GST_VIDEO_INFO_IS_GRAY (&info))
@@ -115,19 +115,16 @@ check_random_box (GRand *rand, GstVideoFormat format, gint width, gint height)
       if (drawn && after->has_alpha) /* two bits unpack to 192 */
         g_assert_cmpuint (picture_alpha (after, x, y), ==, finfo->depth[3] == 2 ? 192 : 255);
     }
-  picture_free (before);
-  picture_free (after);
-  g_free (launch);
-  g_free (text);
 }
 
 /* Paints on all raw formats but those with a palette or tiles, which it does not list. */
 static void
 test_formats (void)
 {
-  GstElement *element = element_new ("boxoverlay");
-  GstCaps *caps = gst_pad_template_get_caps (gst_element_get_pad_template (element, "sink"));
-  GRand *rand = g_rand_new_with_seed (11);
+  g_autoptr (GstElement) element = element_new ("boxoverlay");
+  g_autoptr (GstCaps)
+      caps = gst_pad_template_get_caps (gst_element_get_pad_template (element, "sink"));
+  g_autoptr (GRand) rand = g_rand_new_with_seed (11);
   guint n;
   const GstVideoFormat *formats = gst_video_formats_raw (&n);
 
@@ -148,9 +145,6 @@ test_formats (void)
           PICTURE_WIDTH + (formats[i] != GST_VIDEO_FORMAT_VYUY ? k % 2 : 0),
           PICTURE_HEIGHT + k % 2);
   }
-  g_rand_free (rand);
-  gst_caps_unref (caps);
-  gst_object_unref (element);
 }
 
 /* The colour is the same with each matrix and range, interlaced or not. */
@@ -161,14 +155,13 @@ test_colorimetry (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (colorimetry); i++) {
     GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_Y444, PICTURE_WIDTH, PICTURE_HEIGHT);
-    Picture *picture;
+    g_autoptr (Picture) picture = NULL;
 
     g_assert_true (gst_video_colorimetry_from_string (&info.colorimetry, colorimetry[i]));
     if (i % 2 == 0)
       info.interlace_mode = GST_VIDEO_INTERLACE_MODE_INTERLEAVED;
     picture = overlay_person (OUTLINES, &info, "8,8,40,40");
     g_assert_cmpint (rgb_distance (picture_rgb (picture, 9, 9), PERSON), <=, 3);
-    picture_free (picture);
   }
 }
 
@@ -176,7 +169,7 @@ static void
 test_no_boxes (void)
 {
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
-  GstHarness *h = overlay_new ("boxoverlay", &info);
+  g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
   GstBuffer *in, *out;
 
   gst_buffer_unref (overlay_push (h, video_buffer_new (&info))); /* marked as DISCONT */
@@ -192,31 +185,29 @@ test_no_boxes (void)
     gst_buffer_unref (out);
     gst_buffer_unref (in);
   }
-  gst_harness_teardown (h);
 }
 
 static void
 test_in_place (void)
 {
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
-  GstHarness *h = overlay_new ("boxoverlay", &info);
-  GstBuffer *in = video_buffer_new (&info), *out;
+  g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
+  GstBuffer *in = video_buffer_new (&info);
+  g_autoptr (GstBuffer) out = NULL;
   GstMemory *memory = gst_buffer_peek_memory (in, 0);
 
   video_buffer_add_box (in, "person", "8,8,40,40", "0.5");
   out = overlay_push (h, in);
   g_assert_true (out == in && gst_buffer_peek_memory (out, 0) == memory);
-  gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 
 static void
 test_other_branches (void)
 {
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_NV12, PICTURE_WIDTH, PICTURE_HEIGHT);
-  GstHarness *h = overlay_new ("boxoverlay", &info);
-  GstBuffer *in = video_buffer_new (&info), *out;
-  Picture *before = picture_read (&info, in), *branch, *drawn;
+  g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
+  g_autoptr (GstBuffer) in = video_buffer_new (&info), out = NULL;
+  g_autoptr (Picture) before = picture_read (&info, in), branch = NULL, drawn = NULL;
 
   video_buffer_add_box (in, "person", "8,8,40,40", "0.5");
   out = overlay_push (h, gst_buffer_ref (in));
@@ -226,12 +217,6 @@ test_other_branches (void)
   g_assert_cmpuint (picture_changed (before, branch, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), ==, 0);
   g_assert_cmpuint (picture_changed (before, drawn, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), >, 200);
   g_assert_nonnull (gst_buffer_get_video_region_of_interest_meta_id (out, 0));
-  picture_free (before);
-  picture_free (branch);
-  picture_free (drawn);
-  gst_buffer_unref (in);
-  gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 
 /* Only the memory of the picture is written, for boxes at any position. */
@@ -247,9 +232,9 @@ test_clipping (void)
 
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
     GstVideoInfo info = video_info_of (formats[f], PICTURE_WIDTH + 1, PICTURE_HEIGHT + 1);
-    GstHarness *h = overlay_new ("boxoverlay thickness=5", &info);
+    g_autoptr (GstHarness) h = overlay_new ("boxoverlay thickness=5", &info);
     gsize bytes = GST_VIDEO_INFO_SIZE (&info);
-    guint8 *memory = g_malloc (bytes + 2 * guard);
+    g_autofree guint8 *memory = g_malloc (bytes + 2 * guard);
 
     /* each format draws a fifth of all combinations; 5 has no common factor with their
      * number */
@@ -268,8 +253,6 @@ test_clipping (void)
       for (gsize i = 0; i < guard; i++)
         g_assert_true (memory[i] == 0x50 && memory[guard + bytes + i] == 0x50);
     }
-    g_free (memory);
-    gst_harness_teardown (h);
   }
 }
 
@@ -298,35 +281,30 @@ test_painted_pixels (void)
     { "20,20,0,0", OUTLINES " thickness=3", { 0, 0, 96, 64 }, 16 },
   };
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
-  Picture *before = picture_blank (&info);
+  g_autoptr (Picture) before = picture_blank (&info);
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     const gint *area = rows[i].area;
-    Picture *after = overlay_person (rows[i].launch, &info, rows[i].place);
+    g_autoptr (Picture) after = overlay_person (rows[i].launch, &info, rows[i].place);
 
     g_assert_cmpuint (picture_changed (before, after, area[0], area[1], area[2], area[3]), ==,
         rows[i].pixels);
-    picture_free (after);
   }
-  picture_free (before);
 }
 
 static void
 test_thickness (void)
 {
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_BGRx, 200, 200);
-  Picture *before = picture_blank (&info);
+  g_autoptr (Picture) before = picture_blank (&info);
 
   for (gint thickness = 1; thickness <= 64; thickness++) {
-    gchar *launch = g_strdup_printf (OUTLINES " thickness=%d", thickness);
-    Picture *after = overlay_person (launch, &info, "10,10,150,150");
+    g_autofree gchar *launch = g_strdup_printf (OUTLINES " thickness=%d", thickness);
+    g_autoptr (Picture) after = overlay_person (launch, &info, "10,10,150,150");
     gint hole = MAX (150 - 2 * thickness, 0);
 
     g_assert_cmpuint (picture_changed (before, after, 0, 0, 200, 200), ==, 150 * 150 - hole * hole);
-    picture_free (after);
-    g_free (launch);
   }
-  picture_free (before);
 }
 
 /* Numbers that contradict the pixels of a region do not count. */
@@ -335,7 +313,7 @@ test_odd_numbers (void)
 {
   static const gdouble odd[] = { NAN, INFINITY, -INFINITY, 1e300, -1e300, 0.0, 0.5, -0.0 };
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
-  GstHarness *h = overlay_new (OUTLINES, &info);
+  g_autoptr (GstHarness) h = overlay_new (OUTLINES, &info);
 
   for (guint k = 0; k < 8 * 8 * 8; k++) {
     GstBuffer *buffer = video_buffer_new (&info);
@@ -348,7 +326,6 @@ test_odd_numbers (void)
     picture_assert_same (overlay_person (OUTLINES, &info, "10,10,20,20"),
         overlay_draw (h, &info, buffer));
   }
-  gst_harness_teardown (h);
 }
 
 /* The planes have odd strides, gaps between them, and separate memories. */
@@ -376,21 +353,19 @@ static void
 test_short_buffers (void)
 {
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
-  GstHarness *h = overlay_new ("boxoverlay", &info);
+  g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
   GstBus *bus = harness_bus (h);
 
   for (guint i = 0; i < 3; i++) {
-    GstBuffer *buffer = gst_buffer_new_allocate (NULL, 100, NULL);
+    g_autoptr (GstBuffer) buffer = gst_buffer_new_allocate (NULL, 100, NULL);
 
     gst_buffer_memset (buffer, 0, 0, 100);
     video_buffer_add_box (buffer, "person", "4,4,20,10", NULL);
     buffer = overlay_push (h, buffer);
     g_assert_cmpuint (gst_buffer_get_size (buffer), ==, 100);
-    gst_buffer_unref (buffer);
   }
   assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "Cannot paint on a video frame");
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR));
-  harness_teardown (h, bus);
 }
 
 static void
@@ -414,7 +389,7 @@ test_caps_that_change (void)
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_RGB,
     GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_I420 };
   GstVideoInfo info = video_info_of (formats[0], 320, 240);
-  GstHarness *h = overlay_new ("boxoverlay", &info);
+  g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
 
   for (guint i = 0; i < 12; i++) {
     GstBuffer *buffer;
@@ -426,7 +401,6 @@ test_caps_that_change (void)
     picture_assert_same (overlay_draw (h, &info, buffer),
         overlay_person ("boxoverlay", &info, "20,40,80,60"));
   }
-  gst_harness_teardown (h);
 }
 
 /* These caps fit the pads, but no memory can hold such a frame. */
@@ -434,23 +408,21 @@ static void
 test_caps_without_layout (void)
 {
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
-  GstHarness *h = overlay_new (OUTLINES, &info);
-  GstCaps *caps = gst_video_info_to_caps (&info);
+  g_autoptr (GstHarness) h = overlay_new (OUTLINES, &info);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
 
   gst_caps_set_simple (caps, "width", G_TYPE_INT, G_MAXINT, "height", G_TYPE_INT, G_MAXINT, NULL);
   gst_harness_push_event (h, gst_event_new_caps (caps));
   g_assert_cmpint (gst_harness_push (h, video_buffer_new (&info)), ==, GST_FLOW_NOT_NEGOTIATED);
-  gst_caps_unref (caps);
-  gst_harness_teardown (h);
 }
 
 static void
 test_many_boxes (void)
 {
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, 640, 480);
-  GstHarness *h = overlay_new ("boxoverlay", &info);
+  g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
   GstBuffer *buffer = video_buffer_new (&info);
-  Picture *before = picture_read (&info, buffer), *after;
+  g_autoptr (Picture) before = picture_read (&info, buffer), after = NULL;
 
   for (guint i = 0; i < 100000; i++) {
     gchar label[16];
@@ -461,20 +433,16 @@ test_many_boxes (void)
   }
   after = overlay_draw (h, &info, buffer);
   g_assert_cmpuint (picture_changed (before, after, 0, 0, 640, 480), >, 200000);
-  picture_free (before);
-  picture_free (after);
-  gst_harness_teardown (h);
 }
 
 static void
 test_restart (void)
 {
-  GstElement *pipeline = playing_new (
+  g_autoptr (GstElement) pipeline = playing_new (
       "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48 ! boxoverlay ! fakesink");
 
   for (guint i = 0; i < 10; i++)
     playing_to_end (pipeline);
-  gst_object_unref (pipeline);
 }
 
 static const TestCase cases[] = { CASE (test_formats), CASE (test_colorimetry),

@@ -60,8 +60,8 @@ new_segment (GstHarness *h, gdouble rate, guint64 start, guint64 stop)
 static void
 must_hold (const gchar *path, const gchar *const *expected)
 {
-  GString *text = g_string_new (NULL);
-  gchar *contents = text_file_read (path);
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree gchar *contents = text_file_read (path);
 
   for (; *expected; expected++) {
     gchar **parts = g_strsplit (*expected, " ", 2);
@@ -77,8 +77,6 @@ must_hold (const gchar *path, const gchar *const *expected)
     g_strfreev (parts);
   }
   g_assert_cmpstr (contents, ==, text->str);
-  g_string_free (text, TRUE);
-  g_free (contents);
 }
 
 #define HOLDS(path, ...) must_hold (path, (const gchar *const[]) { __VA_ARGS__, NULL })
@@ -87,8 +85,8 @@ must_hold (const gchar *path, const gchar *const *expected)
 static void
 appending_reads_a_long_line (void)
 {
-  GString *long_line = g_string_new ("{\"timestamp\":0,\"objects\":[");
-  gchar *path, *contents;
+  g_autoptr (GString) long_line = g_string_new ("{\"timestamp\":0,\"objects\":[");
+  g_autofree gchar *path = NULL, *contents = NULL;
   GstHarness *h;
   guint i;
 
@@ -104,9 +102,6 @@ appending_reads_a_long_line (void)
   g_assert_cmpstr (contents + long_line->len, ==,
       "{\"timestamp\":0,"
       "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n");
-  g_string_free (long_line, TRUE);
-  g_free (contents);
-  g_free (path);
 }
 
 #define LINE "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n"
@@ -136,15 +131,13 @@ appending_continues_after_the_last_record (void)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    gchar *path = text_file_new ("append.txt", rows[i].before, -1);
-    gchar *properties = g_strconcat ("append=true format=", rows[i].format, NULL);
+    g_autofree gchar *path = text_file_new ("append.txt", rows[i].before, -1);
+    g_autofree gchar *properties = g_strconcat ("append=true format=", rows[i].format, NULL);
     GstHarness *h = recorder_new (NULL, path, properties);
 
     PUSH (h, 0);
     gst_harness_teardown (h);
     text_file_must_be (path, rows[i].after);
-    g_free (properties);
-    g_free (path);
   }
 }
 
@@ -153,7 +146,7 @@ appending_continues_after_the_last_record (void)
 static void
 lines_have_the_order_of_the_buffers (void)
 {
-  gchar *path = text_file_path ("order.jsonl");
+  g_autofree gchar *path = text_file_path ("order.jsonl");
   GstHarness *h = recorder_new (NULL, path, "");
 
   PUSH (h, 0, 1, 2);
@@ -169,13 +162,12 @@ lines_have_the_order_of_the_buffers (void)
   push (h, 2, DELTA_UNIT);
   gst_harness_teardown (h);
   HOLDS (path, "0", "1", "2", "1", "2", "1", "0", "0", "4", "2");
-  g_free (path);
 }
 
 static void
 frames_outside_of_the_segment_are_marked (void)
 {
-  gchar *path = text_file_path ("outside.jsonl");
+  g_autofree gchar *path = text_file_path ("outside.jsonl");
   GstHarness *h = recorder_new (NULL, path, "");
   GstSegment segment;
 
@@ -188,13 +180,12 @@ frames_outside_of_the_segment_are_marked (void)
   gst_harness_teardown (h);
   HOLDS (path, "- \"outside-segment\":true,", "0 \"outside-segment\":true,", "1", "2",
       "3 \"outside-segment\":true,");
-  g_free (path);
 }
 
 static void
 mot_text_leaves_out_frames_outside_of_the_segment (void)
 {
-  gchar *path = text_file_path ("outside.txt");
+  g_autofree gchar *path = text_file_path ("outside.txt");
   GstHarness *h = recorder_new (NULL, path, "format=mot");
 
   new_segment (h, 1, 2 * FRAME, GST_CLOCK_TIME_NONE);
@@ -202,14 +193,13 @@ mot_text_leaves_out_frames_outside_of_the_segment (void)
   g_assert_cmpuint (recorder_stat (h, "frames"), ==, 2);
   gst_harness_teardown (h);
   text_file_must_be (path, "1,-1,2,3,3,4,-1,-1,-1,-1\n2,-1,2,3,3,4,-1,-1,-1,-1\n");
-  g_free (path);
 }
 
 /* A buffer that begins before its segment and ends in it is shown, so it has a time. */
 static void
 a_frame_across_the_start_has_a_time (void)
 {
-  gchar *path = text_file_path ("across.jsonl");
+  g_autofree gchar *path = text_file_path ("across.jsonl");
   GstHarness *h = recorder_new (NULL, path, "");
   GstSegment segment;
 
@@ -219,7 +209,6 @@ a_frame_across_the_start_has_a_time (void)
   PUSH (h, 1);
   gst_harness_teardown (h);
   HOLDS (path, "0");
-  g_free (path);
 }
 
 static const TestCase cases[] = { CASE (appending_reads_a_long_line),

@@ -10,10 +10,9 @@
 static GstHarness *
 recorder (const gchar *path, const gchar *properties)
 {
-  gchar *line = g_strdup_printf ("boxrecord location=\"%s\" %s", path, properties);
+  g_autofree gchar *line = g_strdup_printf ("boxrecord location=\"%s\" %s", path, properties);
   GstHarness *h = harness_new_caps (line, BATCH_CAPS);
 
-  g_free (line);
   return h;
 }
 
@@ -30,18 +29,17 @@ two_streams (GstClockTime pts)
 static void
 assert_lines (const gchar *path, const gchar *expected)
 {
-  gchar *text = text_file_read (path);
+  g_autofree gchar *text = text_file_read (path);
 
   g_assert_cmpstr (text, ==, expected);
-  g_free (text);
 }
 
 /* Stream b begins at 10 s, which is its stream time 0. */
 static void
 test_lines (void)
 {
-  gchar *path = text_file_path ("lines.jsonl");
-  GstHarness *h = recorder (path, "add-stream-id=true");
+  g_autofree gchar *path = text_file_path ("lines.jsonl");
+  g_autoptr (GstHarness) h = recorder (path, "add-stream-id=true");
   GstBuffer *batch = two_streams (GST_SECOND), *out;
   GstBufferList *list = gst_buffer_list_new ();
 
@@ -70,8 +68,6 @@ test_lines (void)
   g_assert_cmpuint (batches_stat_of (h->element, 0, "boxes"), ==, 1);
   g_assert_cmpuint (batches_stat_of (h->element, 1, "frames"), ==, 2);
   g_assert_cmpuint (batches_stat_of (h->element, 1, "boxes"), ==, 0);
-  gst_harness_teardown (h);
-  g_free (path);
 }
 
 /* The times of a stream are those of its own segments. */
@@ -108,46 +104,42 @@ test_segments (void)
 static void
 test_bare_stream (void)
 {
-  gchar *path = text_file_path ("bare.jsonl");
-  GstHarness *h = recorder (path, "add-stream-id=true");
+  g_autofree gchar *path = text_file_path ("bare.jsonl");
+  g_autoptr (GstHarness) h = recorder (path, "add-stream-id=true");
   GstBuffer *batch = batches_new (0, 1);
 
   batches_add (batch, 0, frame_new (3));
   gst_buffer_unref (through (h, batch));
   gst_buffer_unref (through (h, batches_new (GST_SECOND, 0)));
   assert_lines (path, "{\"timestamp\":3,\"stream\":0,\"objects\":[]}\n");
-  gst_harness_teardown (h);
-  g_free (path);
 }
 
 static void
 test_append (void)
 {
-  gchar *path = text_file_path ("append.jsonl");
+  g_autofree gchar *path = text_file_path ("append.jsonl");
 
   for (guint i = 0; i < 2; i++) {
-    GstHarness *h = recorder (path, "append=true");
+    g_autoptr (GstHarness) h = recorder (path, "append=true");
     GstBuffer *batch = batches_new (0, 2);
 
     batches_add (batch, 0, frame_new (0));
     batches_add (batch, 1, frame_new (0));
     gst_buffer_unref (through (h, batch));
-    gst_harness_teardown (h);
   }
   assert_lines (path,
       "{\"timestamp\":0,\"stream\":0,\"objects\":[]}\n"
       "{\"timestamp\":0,\"stream\":1,\"objects\":[]}\n"
       "{\"timestamp\":0,\"stream\":0,\"objects\":[]}\n"
       "{\"timestamp\":0,\"stream\":1,\"objects\":[]}\n");
-  g_free (path);
 }
 
 /* line-meta attaches the line to each buffer, and copies what a tee has too. */
 static void
 test_line_meta (void)
 {
-  GstHarness *h = harness_new_caps ("boxrecord line-meta=true", BATCH_CAPS);
-  GstBuffer *batch = two_streams (0), *out;
+  g_autoptr (GstHarness) h = harness_new_caps ("boxrecord line-meta=true", BATCH_CAPS);
+  g_autoptr (GstBuffer) batch = two_streams (0), out = NULL;
 
   batches_add (batch, 0, frame_new (0));
   batches_add (batch, 1, batches_single_new (10 * GST_SECOND, 0));
@@ -155,17 +147,13 @@ test_line_meta (void)
   g_assert_true (out != batch);
   for (guint i = 0; i < 2; i++) {
     GstCustomMeta *meta = gst_buffer_get_custom_meta (batches_get (out, i, 0), "NmsBoxLineMeta");
-    gchar *member = g_strdup_printf ("\"stream\":%u,", i);
+    g_autofree gchar *member = g_strdup_printf ("\"stream\":%u,", i);
 
     g_assert_nonnull (meta);
     g_assert_nonnull (
         strstr (gst_structure_get_string (gst_custom_meta_get_structure (meta), "line"), member));
     g_assert_null (gst_buffer_get_custom_meta (batches_get (batch, i, 0), "NmsBoxLineMeta"));
-    g_free (member);
   }
-  gst_buffer_unref (out);
-  gst_buffer_unref (batch);
-  gst_harness_teardown (h);
 }
 
 static void
@@ -180,26 +168,24 @@ take_stream (GstElement *element, GstBuffer *buffer, GstStructure *boxes, GStrin
 static void
 test_signal (void)
 {
-  GstHarness *h = harness_new_caps ("boxrecord emit-signals=true", BATCH_CAPS);
+  g_autoptr (GstHarness) h = harness_new_caps ("boxrecord emit-signals=true", BATCH_CAPS);
   GstBuffer *batch = two_streams (0);
-  GString *streams = g_string_new (NULL);
+  g_autoptr (GString) streams = g_string_new (NULL);
 
   g_signal_connect (h->element, "frame-boxes", G_CALLBACK (take_stream), streams);
   batches_add (batch, 0, frame_new (0));
   batches_add (batch, 1, batches_pair_new (10 * GST_SECOND, 0));
   gst_buffer_unref (through (h, batch));
   g_assert_cmpstr (streams->str, ==, "0:0 1:2 ");
-  g_string_free (streams, TRUE);
-  gst_harness_teardown (h);
 }
 
 /* The pad boxes gives the text of all streams the times of the batch. */
 static void
 test_pad (void)
 {
-  GstElement *element = element_new ("boxrecord emit-signals=true");
-  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
-  GstHarness *text = gst_harness_new_with_element (element, NULL, "boxes");
+  g_autoptr (GstElement) element = element_new ("boxrecord emit-signals=true");
+  g_autoptr (GstHarness) h = gst_harness_new_with_element (element, "sink", "src");
+  g_autoptr (GstHarness) text = gst_harness_new_with_element (element, NULL, "boxes");
   GstBuffer *batch = two_streams (7 * GST_SECOND);
 
   gst_harness_set_src_caps_str (h, BATCH_CAPS);
@@ -207,39 +193,32 @@ test_pad (void)
   batches_add (batch, 1, batches_single_new (17 * GST_SECOND, 0));
   gst_buffer_unref (through (h, batch));
   for (guint i = 0; i < 2; i++) {
-    GstBuffer *line = gst_harness_pull (text);
+    g_autoptr (GstBuffer) line = gst_harness_pull (text);
 
     g_assert_cmpuint (GST_BUFFER_PTS (line), ==, 7 * GST_SECOND);
     g_assert_cmpuint (GST_BUFFER_DURATION (line), ==, 100 * GST_MSECOND);
-    gst_buffer_unref (line);
   }
-  gst_harness_teardown (text);
-  gst_harness_teardown (h);
-  gst_object_unref (element);
 }
 
 static void
 test_mot (void)
 {
-  gchar *path = text_file_path ("out.txt");
-  gchar *line = g_strdup_printf ("boxrecord format=mot location=\"%s\"", path);
-  GstHarness *h = harness_new_caps (line, NULL);
+  g_autofree gchar *path = text_file_path ("out.txt");
+  g_autofree gchar *line = g_strdup_printf ("boxrecord format=mot location=\"%s\"", path);
+  g_autoptr (GstHarness) h = harness_new_caps (line, NULL);
   GstBus *bus = harness_bus (h);
 
   gst_harness_set_src_caps_str (h, BATCH_CAPS);
   g_assert_cmpint (gst_harness_push (h, two_streams (0)), ==, GST_FLOW_NOT_NEGOTIATED);
   assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR), "MOT text cannot name the streams");
-  harness_teardown (h, bus);
-  g_free (line);
-  g_free (path);
 }
 
 /* tests/data/batches.jsonl, which tests of the schema read, is what boxrecord writes. */
 static void
 test_data (void)
 {
-  gchar *path = text_file_path ("data.jsonl"), *expected, *data;
-  GstHarness *h = recorder (path, "");
+  g_autofree gchar *path = text_file_path ("data.jsonl"), *expected = NULL, *data = NULL;
+  g_autoptr (GstHarness) h = recorder (path, "");
   GstBuffer *batch = two_streams (0);
 
   batches_add (batch, 0, batches_single_new (0, 200));
@@ -248,10 +227,6 @@ test_data (void)
   data = g_build_filename (g_getenv ("NMS_TEST_DATA"), "batches.jsonl", NULL);
   expected = text_file_read (data);
   assert_lines (path, expected);
-  gst_harness_teardown (h);
-  g_free (expected);
-  g_free (data);
-  g_free (path);
 }
 
 static const TestCase cases[] = { CASE (test_lines), CASE (test_segments), CASE (test_bare_stream),

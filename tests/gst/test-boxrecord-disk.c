@@ -37,9 +37,9 @@ a_full_disk_leaves_whole_lines (void)
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (settings); i++) {
-    gchar *path = text_file_path ("full.jsonl");
-    GstBus *bus = gst_bus_new ();
-    GstHarness *h = recorder_new (bus, path, settings[i]);
+    g_autofree gchar *path = text_file_path ("full.jsonl");
+    GstBus *bus;
+    GstHarness *h = recorder_new (&bus, path, settings[i]);
     guint frame = 0, lines;
 
     limit_files (DISK);
@@ -53,31 +53,29 @@ a_full_disk_leaves_whole_lines (void)
     if (!(lines > 100 && lines <= frame))
       g_error ("%u lines of %u", lines, frame);
     /* the collected lines are written when the disk has room again */
-    recorder_free (h, bus);
+    harness_free (h);
     g_assert_cmpint (recorder_file_lines (path), ==, frame);
-    g_free (path);
   }
 }
 
 static void
 a_full_disk_is_one_error (void)
 {
-  GstBus *bus = gst_bus_new ();
-  GstHarness *h = recorder_new (bus, "/dev/full", "");
+  GstBus *bus;
+  g_autoptr (GstHarness) h = recorder_new (&bus, "/dev/full", "");
 
   g_assert_cmpint (recorder_push (h, 0, 0), ==, GST_FLOW_ERROR);
   g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_ERROR,
                        "Cannot write to /dev/full: No space left on device"),
       ==, 1);
-  recorder_free (h, bus);
 }
 
 static void
 a_full_disk_need_not_end_the_stream (void)
 {
-  gchar *path = text_file_path ("continue.jsonl"), *text;
-  GstBus *bus = gst_bus_new ();
-  GstHarness *h = recorder_new (bus, path, "on-error=continue");
+  g_autofree gchar *path = text_file_path ("continue.jsonl"), *text = NULL;
+  GstBus *bus;
+  g_autoptr (GstHarness) h = recorder_new (&bus, path, "on-error=continue");
   guint frame = 0;
 
   limit_files (DISK);
@@ -92,24 +90,20 @@ a_full_disk_need_not_end_the_stream (void)
   g_assert_cmpuint (recorder_file_lines (path), ==, recorder_stat (h, "frames"));
   text = text_file_read (path);
   {
-    gchar *marker = g_strdup_printf ("{\"timestamp\":50000000000,\"dropped\":%" G_GUINT64_FORMAT
-                                     ",",
-        recorder_stat (h, "failed"));
+    g_autofree gchar *marker =
+        g_strdup_printf ("{\"timestamp\":50000000000,\"dropped\":%" G_GUINT64_FORMAT ",",
+            recorder_stat (h, "failed"));
     if (strstr (text, marker) == NULL)
       g_error ("no %s", marker);
-    g_free (marker);
   }
   g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_ERROR, ""), ==, 0);
-  recorder_free (h, bus);
-  g_free (text);
-  g_free (path);
 }
 
 /* The path of an open file need not be good for a second opening. */
 static void
 a_path_may_be_good_for_one_opening (void)
 {
-  gchar *path = text_file_new ("once.jsonl", "", 0), *location;
+  g_autofree gchar *path = text_file_new ("once.jsonl", "", 0), *location = NULL;
   int fd = g_open (path, O_RDWR | O_CLOEXEC, 0);
   GstHarness *h;
 
@@ -119,8 +113,6 @@ a_path_may_be_good_for_one_opening (void)
   recorder_push_range (h, 0, 3);
   gst_harness_teardown (h);
   g_assert_cmpint (recorder_file_lines (path), ==, 3);
-  g_free (location);
-  g_free (path);
 }
 
 /* A program that runs cannot be opened, and the end of a sealed file cannot be removed. */
@@ -128,20 +120,19 @@ static void
 a_file_that_cannot_be_appended_to_is_refused (void)
 {
   int fd = memfd_create ("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  gchar *sealed = g_strdup_printf ("/dev/fd/%d", fd);
+  g_autofree gchar *sealed = g_strdup_printf ("/dev/fd/%d", fd);
 
   recorder_must_refuse ("/proc/self/exe", "append=true", "Text file busy");
   g_assert_true (write (fd, "{\"times", 7) == 7);
   g_assert_cmpint (fcntl (fd, F_ADD_SEALS, F_SEAL_SHRINK), ==, 0);
   recorder_must_refuse (sealed, "append=true", "Operation not permitted");
   g_assert_cmpint (close (fd), ==, 0);
-  g_free (sealed);
 }
 
 static void
 two_recorders_of_one_file_are_refused (void)
 {
-  gchar *path = text_file_path ("one.jsonl"), *same = text_file_path ("same.jsonl");
+  g_autofree gchar *path = text_file_path ("one.jsonl"), *same = text_file_path ("same.jsonl");
   const gchar *const locations[] = { path, same };
   GstHarness *h = recorder_new (NULL, path, "name=first");
   guint i;
@@ -160,8 +151,6 @@ two_recorders_of_one_file_are_refused (void)
   recorder_push_range (h, 3, 4);
   gst_harness_teardown (h);
   g_assert_cmpint (recorder_file_lines (path), ==, 4);
-  g_free (same);
-  g_free (path);
 }
 
 /* Plays a pipeline to its end or its first error. Fails unless that error contains `refused`, or
@@ -169,11 +158,11 @@ two_recorders_of_one_file_are_refused (void)
 static void
 play (const gchar *refused, const gchar *format, ...)
 {
-  GstElement *pipeline;
-  GstMessage *message;
+  g_autoptr (GstElement) pipeline = NULL;
+  g_autoptr (GstMessage) message = NULL;
   GError *error = NULL;
-  GstBus *bus;
-  gchar *launch;
+  g_autoptr (GstBus) bus = NULL;
+  g_autofree gchar *launch = NULL;
   va_list args;
 
   va_start (args, format);
@@ -193,10 +182,6 @@ play (const gchar *refused, const gchar *format, ...)
   if (!(error == NULL || strstr (error->message, refused) != NULL))
     g_error ("%s: %s", launch, error ? error->message : "");
   g_clear_error (&error);
-  gst_message_unref (message);
-  gst_object_unref (bus);
-  gst_object_unref (pipeline);
-  g_free (launch);
 }
 
 #define SOURCE "videotestsrc num-buffers=3 ! video/x-raw,width=16,height=16,framerate=10/1"
@@ -209,8 +194,10 @@ play (const gchar *refused, const gchar *format, ...)
 static void
 a_recording_is_not_recorded_onto_itself (void)
 {
-  gchar *path = text_file_new ("self1.jsonl", RECORDING, -1), *folder = g_path_get_dirname (path);
-  gchar *linked = text_file_path ("symlink.jsonl"), *hard = text_file_path ("hard.jsonl");
+  g_autofree gchar *path = text_file_new ("self1.jsonl", RECORDING, -1),
+                   *folder = g_path_get_dirname (path);
+  g_autofree gchar *linked = text_file_path ("symlink.jsonl"),
+                   *hard = text_file_path ("hard.jsonl");
   const gchar *const names[] = { path, linked, hard, "self1.jsonl" };
   guint i;
 
@@ -236,18 +223,14 @@ a_recording_is_not_recorded_onto_itself (void)
   play (NULL, SOURCE " ! boxrecord location=%s ! fakesink", path);
   g_assert_cmpint (recorder_file_lines (path), ==, 3);
   g_assert_cmpint (g_chdir ("/"), ==, 0);
-  g_free (hard);
-  g_free (linked);
-  g_free (folder);
-  g_free (path);
 }
 
 /* An element of another pipeline is refused, too; one that follows the new lines is not. */
 static void
 a_recorder_and_a_replay_may_share_a_new_file (void)
 {
-  gchar *path = text_file_new ("shared.jsonl", RECORDING, -1);
-  GstElement *replay = gst_element_factory_make ("boxreplay", "replay");
+  g_autofree gchar *path = text_file_new ("shared.jsonl", RECORDING, -1);
+  g_autoptr (GstElement) replay = gst_element_factory_make ("boxreplay", "replay");
   GstHarness *h;
 
   g_object_set (replay, "location", path, "follow", TRUE, NULL);
@@ -265,15 +248,14 @@ a_recorder_and_a_replay_may_share_a_new_file (void)
   g_assert_cmpint (recorder_file_lines (path), ==, 5);
   gst_harness_teardown (h);
   gst_element_set_state (replay, GST_STATE_NULL);
-  gst_object_unref (replay);
-  g_free (path);
 }
 
 /* A stream that ends without a frame is an empty recording; one that does not end is none. */
 static void
 a_file_is_emptied_by_a_line_or_the_end (void)
 {
-  gchar *path = text_file_new ("old.jsonl", RECORDING, -1), *moved = text_file_path ("old.1");
+  gchar *path = text_file_new ("old.jsonl", RECORDING, -1);
+  g_autofree gchar *moved = text_file_path ("old.1");
   GstHarness *h = recorder_new (NULL, path, "flush=buffer");
 
   gst_harness_teardown (h);
@@ -291,14 +273,13 @@ a_file_is_emptied_by_a_line_or_the_end (void)
   text_file_must_be (moved, RECORDING);
   g_assert_cmpint (recorder_file_lines (path), ==, 0);
   gst_harness_teardown (h);
-  g_free (moved);
   g_free (path);
 }
 
 static void
 lines_are_handed_on_as_set (void)
 {
-  gchar *path = text_file_path ("flush.jsonl");
+  g_autofree gchar *path = text_file_path ("flush.jsonl");
   GstHarness *h = recorder_new (NULL, path, "flush=buffer");
 
   recorder_push_range (h, 0, 100);
@@ -318,13 +299,12 @@ lines_are_handed_on_as_set (void)
   recorder_push_range (h, 0, 1);
   g_assert_cmpint (recorder_file_lines (path), ==, 1);
   gst_harness_teardown (h);
-  g_free (path);
 }
 
 static void
 lines_have_the_id_of_their_stream (void)
 {
-  gchar *path = text_file_path ("id.jsonl"), *text;
+  g_autofree gchar *path = text_file_path ("id.jsonl"), *text = NULL;
   GstHarness *h = recorder_new (NULL, path, "add-stream-id=true");
 
   g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("a \"camera\"")));
@@ -333,8 +313,6 @@ lines_have_the_id_of_their_stream (void)
   text = text_file_read (path);
   g_assert_cmpstr (text, ==,
       "{\"timestamp\":0,\"stream-id\":\"a \\\"camera\\\"\",\"objects\":[]}\n");
-  g_free (text);
-  g_free (path);
 }
 
 static const TestCase cases[] = { CASE (a_full_disk_leaves_whole_lines),

@@ -21,14 +21,13 @@
 static void
 unusable_files_fail_at_start (void)
 {
-  gchar *path = text_file_new ("words.txt", "not MOT\n", -1);
+  g_autofree gchar *path = text_file_new ("words.txt", "not MOT\n", -1);
 
   recorder_must_refuse ("", "", "set the property location");
   recorder_must_refuse (g_get_tmp_dir (), "", "Is a directory");
   recorder_must_refuse ("/nonexistent/boxes.jsonl", "", "No such file or directory");
   recorder_must_refuse (path, "append=true format=mot", "does not end with a line of MOT text");
   recorder_must_refuse (path, "append=true", "does not end with a line of JSON Lines");
-  g_free (path);
 }
 
 /* Reads one line from a descriptor, which must be there already. */
@@ -57,7 +56,8 @@ child_environment (void)
   environment = g_environ_unsetenv (environment, "GST_TRACERS");
   environment = g_environ_unsetenv (environment, "G_DEBUG");
   if (SANITIZED) {
-    gchar *maps = NULL, *name, *end;
+    g_autofree gchar *maps = NULL;
+    gchar *name, *end;
 
     g_assert_true (g_file_get_contents ("/proc/self/maps", &maps, NULL, NULL));
     if ((name = strstr (maps, "libasan.so")) == NULL) {
@@ -71,7 +71,6 @@ child_environment (void)
           strchr (g_strrstr (maps, " "), '/'), TRUE);
       environment = g_environ_setenv (environment, "ASAN_OPTIONS", "detect_leaks=0", TRUE);
     }
-    g_free (maps);
   }
   return environment;
 }
@@ -169,15 +168,15 @@ static void
 sigpipe_stays_as_it_was (void)
 {
   int ends[2];
-  gchar *location;
-  GstBus *bus = gst_bus_new ();
-  GstHarness *h;
+  g_autofree gchar *location = NULL;
+  GstBus *bus;
+  g_autoptr (GstHarness) h = NULL;
   sigset_t mask, pending;
   struct sigaction action;
 
   g_assert_cmpint (pipe (ends), ==, 0);
   location = g_strdup_printf ("/dev/fd/%d", ends[1]);
-  h = recorder_new (bus, location, "");
+  h = recorder_new (&bus, location, "");
   close (ends[0]);
   close (ends[1]);
   g_assert_cmpint (recorder_push (h, 0, 0), ==, GST_FLOW_ERROR);
@@ -188,26 +187,21 @@ sigpipe_stays_as_it_was (void)
   g_assert_false (sigismember (&mask, SIGPIPE));
   sigaction (SIGPIPE, NULL, &action);
   g_assert_true (action.sa_handler == SIG_DFL);
-  recorder_free (h, bus);
-  g_free (location);
 }
 
 static void
 files_change_in_ready_only (void)
 {
-  gchar *path = text_file_path ("ready.jsonl"), *location;
-  GstBus *bus = gst_bus_new ();
-  GstHarness *h = recorder_new (bus, path, "");
-  GstElement *element = gst_harness_find_element (h, "boxrecord");
+  g_autofree gchar *path = text_file_path ("ready.jsonl");
+  g_autofree gchar *location = NULL;
+  GstBus *bus;
+  g_autoptr (GstHarness) h = recorder_new (&bus, path, "");
+  g_autoptr (GstElement) element = gst_harness_find_element (h, "boxrecord");
 
   g_object_set (element, "location", "/elsewhere", NULL);
   g_object_get (element, "location", &location, NULL);
   g_assert_cmpstr (location, ==, path);
   g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_WARNING, "location"), ==, 1);
-  g_free (location);
-  gst_object_unref (element);
-  recorder_free (h, bus);
-  g_free (path);
 }
 
 static void
@@ -249,8 +243,8 @@ on_frame_boxes (GstElement *element, GstBuffer *buffer, GstStructure *boxes, gpo
 static void
 the_signal_needs_no_file (void)
 {
-  GstHarness *h = gst_harness_new_parse ("boxrecord emit-signals=true");
-  GstElement *element = gst_harness_find_element (h, "boxrecord");
+  g_autoptr (GstHarness) h = gst_harness_new_parse ("boxrecord emit-signals=true");
+  g_autoptr (GstElement) element = gst_harness_find_element (h, "boxrecord");
   GstVideoRegionOfInterestMeta *roi;
   GstBuffer *buffer = gst_buffer_new ();
   guint count = 0;
@@ -272,8 +266,6 @@ the_signal_needs_no_file (void)
   g_object_set (element, "emit-signals", FALSE, NULL);
   g_assert_cmpint (gst_harness_push (h, gst_buffer_new ()), ==, GST_FLOW_OK);
   g_assert_cmpint (count, ==, 1);
-  gst_object_unref (element);
-  gst_harness_teardown (h);
 }
 
 /* Returns python3 if it has the package python3-gi. */
@@ -307,8 +299,8 @@ the_signal_works_from_python (void)
       "p.set_state (Gst.State.NULL)\n"
       "assert m.type == Gst.MessageType.EOS, m.parse_error ()\n"
       "assert seen == [(0, 0, 32, [('\\u00e9', 2, 0.75)]), (100000000, 100000000, 32, [])], seen\n";
-  gchar *program = text_file_path ("frame-boxes.py");
-  gchar *boxes = text_file_new ("frame-boxes.jsonl",
+  g_autofree gchar *program = text_file_path ("frame-boxes.py");
+  g_autofree gchar *boxes = text_file_new ("frame-boxes.jsonl",
       "{\"timestamp\":0,\"objects\":[{\"x\":2,\"y\":0,"
       "\"w\":4,\"h\":4,\"roi_type\":\"\xc3\xa9\",\"detection\":{\"confidence\":0.75}}]}\n",
       -1);
@@ -331,8 +323,6 @@ the_signal_works_from_python (void)
       g_error ("status %d", status);
   }
   g_strfreev (environment);
-  g_free (program);
-  g_free (boxes);
 }
 
 static const TestCase cases[] = { CASE (unusable_files_fail_at_start),

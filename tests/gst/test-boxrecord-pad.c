@@ -33,6 +33,7 @@ pads_free (Pads *pads)
   gst_harness_teardown (pads->video);
   gst_object_unref (pads->element);
 }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pads, pads_free)
 
 /* Pushes a frame with a box of this label, or without a box if `label` is NULL. */
 static void
@@ -50,7 +51,7 @@ push_frame (Pads *pads, guint number, const gchar *label)
 static gchar *
 take_text (Pads *pads, guint number)
 {
-  GstBuffer *buffer = gst_harness_try_pull (pads->boxes);
+  g_autoptr (GstBuffer) buffer = gst_harness_try_pull (pads->boxes);
   gsize length;
   gpointer bytes;
   gchar *text;
@@ -61,7 +62,6 @@ take_text (Pads *pads, guint number)
   gst_buffer_extract_dup (buffer, 0, gst_buffer_get_size (buffer), &bytes, &length);
   text = g_strndup (bytes, length);
   g_free (bytes);
-  gst_buffer_unref (buffer);
   return text;
 }
 
@@ -83,17 +83,16 @@ take_event (Pads *pads, GstEventType type)
 static void
 must_come (Pads *pads, GstEventType type)
 {
-  GstEvent *event = take_event (pads, type);
+  g_autoptr (GstEvent) event = take_event (pads, type);
 
   if (event == NULL)
     g_error ("no %s", gst_event_type_get_name (type));
-  gst_event_unref (event);
 }
 
 static void
 pushes_a_line_with_the_times_of_the_frame (void)
 {
-  Pads pads = pads_new ("boxrecord");
+  g_auto (Pads) pads = pads_new ("boxrecord");
   gchar *text;
 
   push_frame (&pads, 3, "a");
@@ -108,13 +107,12 @@ pushes_a_line_with_the_times_of_the_frame (void)
   g_free (text);
   g_free (take_text (&pads, 4));
   g_assert_cmpuint (stat_of (pads.element, "frames"), ==, 2);
-  pads_free (&pads);
 }
 
 static void
 begins_as_the_video_does (void)
 {
-  Pads pads = pads_new ("boxrecord");
+  g_auto (Pads) pads = pads_new ("boxrecord");
   GstSegment segment;
   const GstSegment *found;
   GstStreamFlags flags;
@@ -137,15 +135,14 @@ begins_as_the_video_does (void)
   gst_event_parse_segment (event, &found);
   g_assert_true (gst_segment_is_equal (found, &segment));
   gst_event_unref (event);
-  pads_free (&pads);
 }
 
 static void
 pushes_a_gap_for_a_frame_without_boxes (void)
 {
-  Pads pads = pads_new ("boxrecord");
+  g_auto (Pads) pads = pads_new ("boxrecord");
   GstClockTime start, duration;
-  GstEvent *event;
+  g_autoptr (GstEvent) event = NULL;
 
   push_frame (&pads, 5, NULL);
   g_assert_null (gst_harness_try_pull (pads.boxes));
@@ -153,14 +150,12 @@ pushes_a_gap_for_a_frame_without_boxes (void)
   gst_event_parse_gap (event, &start, &duration);
   g_assert_cmpuint (start, ==, 5 * FRAME);
   g_assert_cmpuint (duration, ==, FRAME);
-  gst_event_unref (event);
-  pads_free (&pads);
 }
 
 static void
 pushes_empty_lines_if_told_so (void)
 {
-  Pads pads = pads_new ("boxrecord empty-lines=true");
+  g_auto (Pads) pads = pads_new ("boxrecord empty-lines=true");
   gchar *text;
 
   push_frame (&pads, 5, NULL);
@@ -168,28 +163,25 @@ pushes_empty_lines_if_told_so (void)
   g_assert_true (g_str_has_suffix (text, "\"objects\":[]}\n"));
   g_free (text);
   g_assert_null (take_event (&pads, GST_EVENT_GAP));
-  pads_free (&pads);
 }
 
 /* Demuxers take text with < or & for markup. */
 static void
 writes_markup_as_escapes (void)
 {
-  Pads pads = pads_new ("boxrecord");
-  gchar *text;
+  g_auto (Pads) pads = pads_new ("boxrecord");
+  g_autofree gchar *text = NULL;
 
   push_frame (&pads, 0, "<b>&amp;");
   text = take_text (&pads, 0);
   g_assert_null (strpbrk (text, "<>&"));
   g_assert_nonnull (strstr (text, "\"\\u003cb\\u003e\\u0026amp;\""));
-  g_free (text);
-  pads_free (&pads);
 }
 
 static void
 forwards_gaps_flushes_and_eos (void)
 {
-  Pads pads = pads_new ("boxrecord");
+  g_auto (Pads) pads = pads_new ("boxrecord");
   GstSegment segment;
 
   push_frame (&pads, 0, "a");
@@ -205,7 +197,6 @@ forwards_gaps_flushes_and_eos (void)
   must_come (&pads, GST_EVENT_SEGMENT);
   gst_harness_push_event (pads.video, gst_event_new_eos ());
   must_come (&pads, GST_EVENT_EOS);
-  pads_free (&pads);
 }
 
 /* Neither a pad without a peer nor one at its end stops the video. */
@@ -215,7 +206,7 @@ leaves_the_video_alone (void)
   GstElement *element = element_new ("boxrecord");
   GstPad *pad = gst_element_request_pad_simple (element, "boxes");
   GstPadTemplate *template = gst_pad_get_pad_template (pad);
-  Pads pads = { .element = element };
+  g_auto (Pads) pads = { .element = element };
 
   pads.video = gst_harness_new_with_element (element, "sink", "src");
   gst_harness_set_src_caps_str (pads.video, FRAME_CAPS);
@@ -233,7 +224,6 @@ leaves_the_video_alone (void)
   push_frame (&pads, 3, "a");
   must_come (&pads, GST_EVENT_SEGMENT);
   g_free (take_text (&pads, 3));
-  pads_free (&pads);
 }
 
 static GstFlowReturn
@@ -246,7 +236,7 @@ fail_to_take (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 static void
 stops_at_an_error_downstream (void)
 {
-  Pads pads = pads_new ("boxrecord");
+  g_auto (Pads) pads = pads_new ("boxrecord");
 
   gst_pad_set_chain_function (pads.boxes->sinkpad, fail_to_take);
   g_assert_cmpint (gst_harness_push (pads.video, frame_new (0)), ==, GST_FLOW_OK);
@@ -256,7 +246,6 @@ stops_at_an_error_downstream (void)
     add_scored (buffer, 1, "a", 10, 20, 30, 40, 0.5);
     g_assert_cmpint (gst_harness_push (pads.video, buffer), ==, GST_FLOW_ERROR);
   }
-  pads_free (&pads);
 }
 
 static const TestCase cases[] = { CASE (pushes_a_line_with_the_times_of_the_frame),

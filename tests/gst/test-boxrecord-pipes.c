@@ -65,12 +65,13 @@ wait_until_blocked (Pusher *pusher, guint ms)
 static void
 a_fifo_without_a_reader_does_not_block_preroll (void)
 {
-  gchar *path = new_fifo ("preroll");
-  gchar *launch = g_strdup_printf ("videotestsrc num-buffers=5 ! video/x-raw,width=16,height=16 "
-                                   "! boxrecord location=\"%s\" ! fakesink sync=false",
-      path);
-  GstElement *pipeline = gst_parse_launch (launch, NULL);
-  GstBus *bus = gst_element_get_bus (pipeline);
+  g_autofree gchar *path = new_fifo ("preroll");
+  g_autofree gchar *launch =
+      g_strdup_printf ("videotestsrc num-buffers=5 ! video/x-raw,width=16,height=16 "
+                       "! boxrecord location=\"%s\" ! fakesink sync=false",
+          path);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   GstMessage *message;
 
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
@@ -83,20 +84,16 @@ a_fifo_without_a_reader_does_not_block_preroll (void)
   gst_message_unref (message);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
-  gst_object_unref (pipeline);
-  g_free (launch);
-  g_free (path);
 }
 
 /* The first reader of a FIFO gets the lines written before; when it leaves, writing fails. */
 static void
 a_late_reader_gets_all_lines (void)
 {
-  gchar *path = new_fifo ("late");
-  GstBus *bus = gst_bus_new ();
-  GstHarness *h = recorder_new (bus, path, "");
-  GString *text = g_string_new (NULL);
+  g_autofree gchar *path = new_fifo ("late");
+  GstBus *bus;
+  g_autoptr (GstHarness) h = recorder_new (&bus, path, "");
+  g_autoptr (GString) text = g_string_new (NULL);
   int fd;
 
   recorder_push_range (h, 0, 3);
@@ -108,20 +105,17 @@ a_late_reader_gets_all_lines (void)
   close (fd);
   g_assert_cmpint (recorder_push (h, 5, 1), ==, GST_FLOW_ERROR);
   g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_ERROR, "the reader closed the pipe"), ==, 1);
-  recorder_free (h, bus);
-  g_string_free (text, TRUE);
-  g_free (path);
 }
 
 static void
 a_stalled_stream_warns_and_goes_on (void)
 {
-  gchar *path = new_fifo ("stall");
+  g_autofree gchar *path = new_fifo ("stall");
   int fd = open (path, O_RDONLY | O_NONBLOCK);
-  GstBus *bus = gst_bus_new ();
-  Pusher pusher = { recorder_new (bus, path, ""), BIG, 0 };
+  GstBus *bus;
+  Pusher pusher = { recorder_new (&bus, path, ""), BIG, 0 };
   GThread *thread = g_thread_new ("push", push_until_refused, &pusher);
-  GString *text = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
   GstMessage *message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_WARNING);
   gint before = g_atomic_int_get (&pusher.pushed), i;
 
@@ -139,10 +133,8 @@ a_stalled_stream_warns_and_goes_on (void)
   drain (fd, text);
   recorder_lines (text->str);
   g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_ERROR, ""), ==, 0);
-  recorder_free (pusher.h, bus);
-  g_string_free (text, TRUE);
+  harness_free (pusher.h);
   close (fd);
-  g_free (path);
 }
 
 /* A flush ends waiting for the reader and leaves whole lines only, also if the reader comes
@@ -150,7 +142,7 @@ a_stalled_stream_warns_and_goes_on (void)
 static void
 flush_leaves_whole_lines (gboolean late)
 {
-  gchar *path = new_fifo ("flush");
+  g_autofree gchar *path = new_fifo ("flush");
   int fd = late ? -1 : open (path, O_RDONLY | O_NONBLOCK);
   Pusher pusher = { recorder_new (NULL, path, ""), BIG, 0 };
   GThread *thread = g_thread_new ("push", push_until_refused, &pusher);
@@ -173,7 +165,6 @@ flush_leaves_whole_lines (gboolean late)
   g_string_free (text, TRUE);
   close (fd);
   unlink (path);
-  g_free (path);
 }
 
 static void
@@ -207,12 +198,12 @@ read_to_the_end (gpointer path)
 static void
 two_recorders_share_a_pipe (void)
 {
-  gchar *path = new_fifo ("shared");
+  g_autofree gchar *path = new_fifo ("shared");
   GThread *reader = g_thread_new ("read", read_to_the_end, path);
   GstHarness *a = recorder_new (NULL, path, ""), *b = recorder_new (NULL, path, "");
   GThread *push_a = g_thread_new ("push-a", push_300, a);
   GThread *push_b = g_thread_new ("push-b", push_300, b);
-  GString *text;
+  g_autoptr (GString) text = NULL;
 
   g_thread_join (push_a);
   g_thread_join (push_b);
@@ -220,18 +211,16 @@ two_recorders_share_a_pipe (void)
   gst_harness_teardown (b);
   text = g_thread_join (reader);
   g_assert_cmpint (recorder_lines (text->str), ==, 600);
-  g_string_free (text, TRUE);
-  g_free (path);
 }
 
 /* A line longer than the largest pipe (1 MiB) is written in parts. */
 static void
 a_line_longer_than_the_pipe_passes (void)
 {
-  gchar *path = new_fifo ("long");
+  g_autofree gchar *path = new_fifo ("long");
   GThread *reader = g_thread_new ("read", read_to_the_end, path);
   GstHarness *h = recorder_new (NULL, path, "");
-  GString *text;
+  g_autoptr (GString) text = NULL;
 
   g_assert_cmpint (recorder_push (h, 0, 40000), ==, GST_FLOW_OK);
   recorder_push_range (h, 1, 2);
@@ -242,8 +231,6 @@ a_line_longer_than_the_pipe_passes (void)
   text = g_thread_join (reader);
   g_assert_true (text->len > 2 * 1024 * 1024);
   g_assert_cmpint (recorder_lines (text->str), ==, 3);
-  g_string_free (text, TRUE);
-  g_free (path);
 }
 
 /* A line that leaves less than three pages of the largest pipe (1 MiB) is written at once if the
@@ -251,11 +238,11 @@ a_line_longer_than_the_pipe_passes (void)
 static void
 a_line_fills_an_empty_pipe (void)
 {
-  gchar *path = new_fifo ("full");
+  g_autofree gchar *path = new_fifo ("full");
   int fd = open (path, O_RDONLY | O_NONBLOCK);
-  GstHarness *h = recorder_new (NULL, path, "");
-  gchar *label = g_strnfill (512 * 1024 - 4096, 'x'); /* is written twice */
-  GString *text = g_string_new (NULL);
+  g_autoptr (GstHarness) h = recorder_new (NULL, path, "");
+  g_autofree gchar *label = g_strnfill (512 * 1024 - 4096, 'x'); /* is written twice */
+  g_autoptr (GString) text = g_string_new (NULL);
   GstBuffer *buffer = gst_buffer_new ();
 
   GST_BUFFER_PTS (buffer) = 0;
@@ -265,22 +252,18 @@ a_line_fills_an_empty_pipe (void)
   if (!(text->len > 1024 * 1024 - 3 * 4096 && text->len < 1024 * 1024))
     g_error ("the line has %" G_GSIZE_FORMAT " bytes", text->len);
   g_assert_cmpint (recorder_lines (text->str), ==, 1);
-  gst_harness_teardown (h);
-  g_string_free (text, TRUE);
-  g_free (label);
   close (fd);
-  g_free (path);
 }
 
 /* With on-error=continue a FIFO may get another reader. */
 static void
 a_reader_may_come_back (void)
 {
-  gchar *path = new_fifo ("back");
+  g_autofree gchar *path = new_fifo ("back");
   int fd = open (path, O_RDONLY | O_NONBLOCK);
-  GstBus *bus = gst_bus_new ();
-  GstHarness *h = recorder_new (bus, path, "on-error=continue");
-  GString *text = g_string_new (NULL);
+  GstBus *bus;
+  g_autoptr (GstHarness) h = recorder_new (&bus, path, "on-error=continue");
+  g_autoptr (GString) text = g_string_new (NULL);
 
   recorder_push_range (h, 0, 1);
   close (fd);
@@ -294,10 +277,7 @@ a_reader_may_come_back (void)
   g_assert_cmpint (recorder_lines (text->str), ==, 3);
   if (!(g_str_has_prefix (text->str, "{\"timestamp\":200000000,\"dropped\":1,")))
     g_error ("%s", text->str);
-  recorder_free (h, bus);
-  g_string_free (text, TRUE);
   close (fd);
-  g_free (path);
 }
 
 static const TestCase cases[] = { CASE (a_fifo_without_a_reader_does_not_block_preroll),

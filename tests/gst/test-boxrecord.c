@@ -17,7 +17,7 @@ static GstHarness *
 harness (GstBus *bus, const gchar *caps, const gchar *format, ...)
 {
   GstHarness *h;
-  gchar *launch;
+  g_autofree gchar *launch = NULL;
   va_list args;
 
   va_start (args, format);
@@ -27,7 +27,6 @@ harness (GstBus *bus, const gchar *caps, const gchar *format, ...)
   if (bus)
     gst_element_set_bus (h->element, bus);
   gst_harness_set_src_caps_str (h, caps);
-  g_free (launch);
   return h;
 }
 
@@ -51,8 +50,8 @@ push (GstHarness *h, GstBuffer *buffer)
 static void
 frames_become_lines (void)
 {
-  gchar *path = text_file_path ("out.jsonl");
-  GstHarness *h = harness (NULL, CAPS, "boxrecord location=\"%s\"", path);
+  g_autofree gchar *path = text_file_path ("out.jsonl");
+  g_autoptr (GstHarness) h = harness (NULL, CAPS, "boxrecord location=\"%s\"", path);
   GstBuffer *buffer = new_buffer (0);
   GstVideoRegionOfInterestMeta *roi;
 
@@ -88,15 +87,13 @@ frames_become_lines (void)
       "{\"x_min\":-0.25,\"y_min\":0.5,\"x_max\":0.25,\"y_max\":1.5}}}]}\n"
       "{\"timestamp\":100000000,\"resolution\":{\"width\":768,\"height\":576},\"objects\":[]}\n"
       "{\"resolution\":{\"width\":768,\"height\":576},\"objects\":[]}\n");
-  gst_harness_teardown (h);
-  g_free (path);
 }
 
 static void
 caps_may_change_or_tell_nothing (void)
 {
-  gchar *path = text_file_path ("caps.jsonl");
-  GstHarness *h = harness (NULL, NO_SIZE, "boxrecord location=\"%s\"", path);
+  g_autofree gchar *path = text_file_path ("caps.jsonl");
+  g_autoptr (GstHarness) h = harness (NULL, NO_SIZE, "boxrecord location=\"%s\"", path);
   GstBuffer *buffer = new_buffer (0);
 
   gst_buffer_add_video_region_of_interest_meta (buffer, "a", (guint) -5, 2, 4000, 4);
@@ -111,34 +108,28 @@ caps_may_change_or_tell_nothing (void)
       "{\"timestamp\":100000000,\"resolution\":{\"width\":4,\"height\":8},\"objects\":[{\"x\":1,"
       "\"y\":2,\"w\":2,\"h\":4,\"roi_type\":\"a\",\"region_id\":0,\"detection\":{\"bounding_box\":"
       "{\"x_min\":0.25,\"y_min\":0.25,\"x_max\":0.75,\"y_max\":0.75},\"label\":\"a\"}}]}\n");
-  gst_harness_teardown (h);
-  g_free (path);
 }
 
 static void
 buffers_are_never_copied (void)
 {
-  gchar *path = text_file_path ("same.jsonl");
-  GstHarness *h = harness (NULL, CAPS, "boxrecord location=\"%s\"", path);
-  GstBuffer *in = new_buffer (0), *out;
+  g_autofree gchar *path = text_file_path ("same.jsonl");
+  g_autoptr (GstHarness) h = harness (NULL, CAPS, "boxrecord location=\"%s\"", path);
+  g_autoptr (GstBuffer) in = new_buffer (0), out = NULL;
 
   gst_buffer_add_video_region_of_interest_meta (in, "a", 1, 2, 3, 4);
   gst_buffer_ref (in); /* two owners, so not writable */
   g_assert_cmpint (gst_harness_push (h, in), ==, GST_FLOW_OK);
   out = gst_harness_pull (h);
   g_assert_true (out == in);
-  gst_buffer_unref (out);
-  gst_buffer_unref (in);
-  gst_harness_teardown (h);
-  g_free (path);
 }
 
 static void
 mot_text_is_written (void)
 {
-  gchar *path = text_file_path ("out.mot");
-  GstBus *bus = gst_bus_new ();
-  GstHarness *h = harness (bus, CAPS, "boxrecord format=mot location=\"%s\"", path);
+  g_autofree gchar *path = text_file_path ("out.mot");
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  g_autoptr (GstHarness) h = harness (bus, CAPS, "boxrecord format=mot location=\"%s\"", path);
   GstVideoRegionOfInterestMeta *roi;
   GstBuffer *buffer;
   guint i;
@@ -155,18 +146,15 @@ mot_text_is_written (void)
   }
   text_file_must_be (path, "2,7,10,1,30,60,-1,-1,-1,-1\n3,7,10,1,30,60,0.5,-1,-1,-1\n");
   g_assert_cmpint (count_messages (bus, GST_MESSAGE_WARNING), ==, 2); /* label, NaN */
-  gst_harness_teardown (h);
   gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
-  g_free (path);
 }
 
 static void
 numbers_that_are_none_are_left_out (void)
 {
-  gchar *path = text_file_path ("nan.jsonl");
-  GstBus *bus = gst_bus_new ();
-  GstHarness *h = harness (bus, NO_SIZE, "boxrecord location=\"%s\"", path);
+  g_autofree gchar *path = text_file_path ("nan.jsonl");
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  g_autoptr (GstHarness) h = harness (bus, NO_SIZE, "boxrecord location=\"%s\"", path);
   guint i;
 
   for (i = 0; i < 3; i++) {
@@ -184,10 +172,7 @@ numbers_that_are_none_are_left_out (void)
       "{\"timestamp\":1,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n"
       "{\"timestamp\":2,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n");
   g_assert_cmpint (count_messages (bus, GST_MESSAGE_WARNING), ==, 1);
-  gst_harness_teardown (h);
   gst_bus_set_flushing (bus, TRUE);
-  gst_object_unref (bus);
-  g_free (path);
 }
 
 /* ------------------------------------------------------- recorded again: bytes */
@@ -197,10 +182,10 @@ static void
 must_survive (const gchar *path, const gchar *caps, const gchar *format, const GstClockTime *times,
     guint frames)
 {
-  gchar *again = text_file_path ("again.txt");
+  g_autofree gchar *again = text_file_path ("again.txt");
   GstHarness *h = harness (NULL, caps,
       "boxreplay location=\"%s\" ! boxrecord format=%s location=\"%s\"", path, format, again);
-  gchar *before, *after;
+  g_autofree gchar *before = NULL, *after = NULL;
   guint i;
 
   for (i = 0; i < frames; i++)
@@ -209,9 +194,6 @@ must_survive (const gchar *path, const gchar *caps, const gchar *format, const G
   before = text_file_read (path);
   after = text_file_read (again);
   g_assert_cmpstr (after, ==, before);
-  g_free (before);
-  g_free (after);
-  g_free (again);
 }
 
 static void
@@ -298,8 +280,8 @@ random_recordings_survive (void)
   guint i, frame, n;
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
-    GRand *random = g_rand_new_with_seed (100 + i);
-    gchar *path = text_file_path ("random.txt");
+    g_autoptr (GRand) random = g_rand_new_with_seed (100 + i);
+    g_autofree gchar *path = text_file_path ("random.txt");
     GstHarness *h = harness (NULL, rows[i].caps, "boxrecord format=%s location=\"%s\"",
         rows[i].format, path);
     GstClockTime times[400];
@@ -318,8 +300,6 @@ random_recordings_survive (void)
     }
     gst_harness_teardown (h);
     must_survive (path, rows[i].caps, rows[i].format, times, G_N_ELEMENTS (times));
-    g_rand_free (random);
-    g_free (path);
   }
 }
 

@@ -50,7 +50,7 @@ malformed_lines_name_file_and_line (void)
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
-    gchar *text = g_strconcat (good, rows[i].line,
+    g_autofree gchar *text = g_strconcat (good, rows[i].line,
         "\n{\"timestamp\":200000000,\"objects\":"
         "[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n",
         NULL);
@@ -75,7 +75,6 @@ malformed_lines_name_file_and_line (void)
     g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
     g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
     replay_close (&r);
-    g_free (text);
   }
 }
 
@@ -102,8 +101,8 @@ the_format_is_told_or_refused (void)
 static void
 long_lines_are_refused (void)
 {
-  gchar *blanks = g_strnfill (200000, ' ');
-  gchar *text = g_strconcat ("{\"timestamp\":0,\"objects\":[", blanks,
+  g_autofree gchar *blanks = g_strnfill (200000, ' ');
+  g_autofree gchar *text = g_strconcat ("{\"timestamp\":0,\"objects\":[", blanks,
       "]}\n"
       "{\"timestamp\":100000000,\"objects\":[{\"x\":2,\"y\":0,\"w\":4,\"h\":4}]}",
       NULL);
@@ -122,8 +121,6 @@ long_lines_are_refused (void)
   g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
   g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
   replay_close (&r);
-  g_free (text);
-  g_free (blanks);
 }
 
 /* A label beyond the limit is left out and does not become a quark. The box stays. */
@@ -132,8 +129,8 @@ labels_are_limited (void)
 {
   static const gchar *const expected[] = { "limit-a", "limit-b", "", "limit-a", "person", "" };
   const gchar *names[] = { "limit-a", "limit-b", "limit-c", "limit-a", "person", NULL };
-  gchar *longest = g_strnfill (4097, 'x');
-  GString *text = g_string_new (NULL);
+  g_autofree gchar *longest = g_strnfill (4097, 'x');
+  g_autoptr (GString) text = g_string_new (NULL);
   Replay r;
 
   g_quark_from_static_string ("person"); /* known to the process */
@@ -145,14 +142,13 @@ labels_are_limited (void)
         i, names[i]);
   replay_open (&r, text->str, "match=index max-labels=2");
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    GstBuffer *buffer;
+    g_autoptr (GstBuffer) buffer = NULL;
 
     g_assert_cmpint (gst_harness_push (r.h, replay_buffer (i * FRAME)), ==, GST_FLOW_OK);
     buffer = gst_harness_pull (r.h);
     g_assert_cmpint (replay_count (buffer), ==, 1);
     g_assert_cmpint (replay_box (buffer, 0)->x, ==, i);
     g_assert_cmpstr (g_quark_to_string (replay_box (buffer, 0)->roi_type), ==, expected[i]);
-    gst_buffer_unref (buffer);
   }
   g_assert_cmpuint (replay_stat (&r, "labels-refused"), ==, 2);
   g_assert_cmpint (g_quark_try_string ("limit-c"), ==, 0);
@@ -166,8 +162,6 @@ labels_are_limited (void)
   g_assert_cmpuint (replay_stat (&r, "labels-refused"), ==, 0);
   g_assert_true (g_quark_try_string ("limit-c") != 0);
   replay_close (&r);
-  g_string_free (text, TRUE);
-  g_free (longest);
 }
 
 static void
@@ -203,10 +197,9 @@ a_fifo_streams (void)
   int fd = replay_open_pipe (&r, "");
 
   for (guint i = 0; i < 4; i++) {
-    gchar *line = replay_line (i * FRAME, i + 1);
+    g_autofree gchar *line = replay_line (i * FRAME, i + 1);
 
     g_assert_cmpint (write (fd, line, strlen (line)), ==, (int) strlen (line));
-    g_free (line);
   }
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
   g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
@@ -224,9 +217,9 @@ static void
 files_change_in_ready_only (void)
 {
   static const gdouble times[] = { 0 };
-  GstElement *element;
+  g_autoptr (GstElement) element = NULL;
   gchar *location;
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, times, 1, "");
   element = gst_harness_find_element (r.h, "boxreplay");
@@ -237,8 +230,6 @@ files_change_in_ready_only (void)
   g_free (replay_message (&r, GST_MESSAGE_WARNING));
   g_object_set (element, "tolerance", G_GUINT64_CONSTANT (5), "existing", 1, NULL);
   g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_WARNING));
-  gst_object_unref (element);
-  replay_close (&r);
 }
 
 static void
@@ -252,15 +243,17 @@ static void
 states_may_repeat (void)
 {
   static const gdouble times[] = { 0, 1, 2 };
-  gchar *text = replay_records (times, 3), *before = NULL;
-  gchar *path = text_file_new ("again.jsonl", text, -1), *copy = text_file_path ("copy.jsonl");
-  gchar *launch = g_strdup_printf ("videotestsrc num-buffers=3 ! " CAPS
-                                   " ! boxreplay name=r location=%s ! boxrecord location=%s"
-                                   " ! fakesink",
-      path, copy);
-  GstElement *pipeline = gst_parse_launch (launch, NULL);
-  GstElement *replay = gst_bin_get_by_name (GST_BIN (pipeline), "r");
-  GstBus *bus = gst_element_get_bus (pipeline);
+  g_autofree gchar *text = replay_records (times, 3), *before = NULL;
+  g_autofree gchar *path = text_file_new ("again.jsonl", text, -1),
+                   *copy = text_file_path ("copy.jsonl");
+  g_autofree gchar *launch =
+      g_strdup_printf ("videotestsrc num-buffers=3 ! " CAPS
+                       " ! boxreplay name=r location=%s ! boxrecord location=%s"
+                       " ! fakesink",
+          path, copy);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
+  g_autoptr (GstElement) replay = gst_bin_get_by_name (GST_BIN (pipeline), "r");
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
 
   for (guint i = 0; i < 5; i++) {
     GstMessage *message;
@@ -283,26 +276,18 @@ states_may_repeat (void)
     g_assert_nonnull (strstr (before, "200000000"));
     text_file_must_be (copy, before);
   }
-  gst_object_unref (bus);
-  gst_object_unref (replay);
-  gst_object_unref (pipeline);
-  g_free (before);
-  g_free (launch);
-  g_free (copy);
-  g_free (path);
-  g_free (text);
 }
 
 static guint64
 resident_kib (void)
 {
-  gchar *text = NULL, *line;
+  g_autofree gchar *text = NULL;
+  gchar *line;
   guint64 kib = 0;
 
   g_assert_true (g_file_get_contents ("/proc/self/status", &text, NULL, NULL));
   if ((line = strstr (text, "VmRSS:")) != NULL)
     kib = g_ascii_strtoull (line + 6, NULL, 10);
-  g_free (text);
   return kib;
 }
 
@@ -315,8 +300,8 @@ long_recordings_take_little_memory (void)
   gchar *path = text_file_path ("long.jsonl");
   FILE *file = fopen (path, "w");
   guint64 before = 0, after;
-  gchar *launch;
-  Replay r;
+  g_autofree gchar *launch = NULL;
+  g_auto (Replay) r = { 0 };
   guint i;
 
   g_assert_nonnull (file);
@@ -342,8 +327,6 @@ long_recordings_take_little_memory (void)
   g_assert_cmpuint (replay_stat (&r, "matched"), ==, lines / 3);
   if (!(SANITIZED || after < before + 8192))
     g_error ("%" G_GUINT64_FORMAT " KiB, after %" G_GUINT64_FORMAT, before, after);
-  g_free (launch);
-  replay_close (&r);
 }
 
 static const TestCase cases[] = { CASE (unusable_files_fail_at_start),

@@ -32,8 +32,8 @@ an_unfinished_line_is_a_warning (void)
 
   for (i = 0; i < G_N_ELEMENTS (properties); i++) {
     for (cut = 2; cut < 50; cut += 20) {
-      gchar *text = replay_records (times, 2);
-      Replay r;
+      g_autofree gchar *text = replay_records (times, 2);
+      g_auto (Replay) r = { 0 };
 
       text[strlen (text) - cut] = '\0';
       replay_open (&r, text, properties[i]);
@@ -44,8 +44,6 @@ an_unfinished_line_is_a_warning (void)
       replay_must_say (&r, GST_MESSAGE_WARNING, ":2: ");
       g_assert_cmpuint (replay_stat (&r, "skipped"), ==, 1);
       g_assert_cmpuint (replay_stat (&r, "matched"), ==, 1);
-      replay_close (&r);
-      g_free (text);
     }
   }
 }
@@ -78,13 +76,12 @@ write_slowly (gpointer path)
   guint i;
 
   for (i = 1; i < LINES; i++) {
-    gchar *line = replay_line (i * FRAME, i + 1);
+    g_autofree gchar *line = replay_line (i * FRAME, i + 1);
     gsize half = strlen (line) / 2;
 
     append_text (path, line, half);
     g_usleep (2000);
     append_text (path, line + half, -1);
-    g_free (line);
   }
   return NULL;
 }
@@ -94,7 +91,7 @@ follow_waits_for_lines (void)
 {
   static const gdouble times[] = { 0 };
   GThread *writer;
-  Replay r;
+  g_auto (Replay) r = { 0 };
   gint i;
 
   replay_open_records (&r, times, 1, "follow=true");
@@ -111,7 +108,6 @@ follow_waits_for_lines (void)
   g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
   g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
   g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
-  replay_close (&r);
 }
 
 static gpointer
@@ -155,10 +151,9 @@ static void
 append_records (const gchar *path, guint from, guint to)
 {
   for (; from < to; from++) {
-    gchar *line = replay_line (from * FRAME, from + 1);
+    g_autofree gchar *line = replay_line (from * FRAME, from + 1);
 
     append_text (path, line, -1);
-    g_free (line);
   }
 }
 
@@ -169,11 +164,11 @@ follow_goes_on_in_a_new_file (void)
 {
   static const gchar *const properties[] = { "follow=true", "follow=true match=index" };
   static const gdouble times[] = { 0 };
-  gchar *old = text_file_path ("followed.1");
+  g_autofree gchar *old = text_file_path ("followed.1");
   guint i, k;
 
   for (i = 0; i < G_N_ELEMENTS (properties); i++) {
-    Replay r;
+    g_auto (Replay) r = { 0 };
 
     replay_open_records (&r, times, 1, properties[i]);
     g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
@@ -195,17 +190,15 @@ follow_goes_on_in_a_new_file (void)
     g_assert_cmpint (replay_x_at (&r, 7 * FRAME), ==, 8);
     g_assert_cmpint (replay_x_at (&r, 8 * FRAME), ==, 9);
     g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
-    replay_close (&r);
   }
-  g_free (old);
 }
 
 static void
 follow_goes_on_in_a_file_cut_off (void)
 {
   static const gdouble times[] = { 0 };
-  gchar *line = replay_line (3 * FRAME, 4);
-  Replay r;
+  g_autofree gchar *line = replay_line (3 * FRAME, 4);
+  g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, times, 1, "follow=true");
   append_records (r.path, 1, 2);
@@ -220,8 +213,6 @@ follow_goes_on_in_a_file_cut_off (void)
   g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, 4);
   g_assert_cmpint (gst_harness_push (r.h, replay_buffer (4 * FRAME)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, ":3: the line is not a JSON object");
-  replay_close (&r);
-  g_free (line);
 }
 
 /* Without a file at the path, or with an empty one, the stream waits. */
@@ -229,7 +220,7 @@ static void
 follow_waits_for_a_new_file (void)
 {
   static const gdouble times[] = { 0 };
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, times, 1, "follow=true boxes-timeout=20000000");
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
@@ -239,7 +230,6 @@ follow_waits_for_a_new_file (void)
   g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, -1);
   append_records (r.path, 3, 4);
   g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, 4);
-  replay_close (&r);
 }
 
 /* A stream that waits for lines posts one warning. */
@@ -301,7 +291,7 @@ hold_fills_the_frames_between (void)
 static void
 hold_ends_at_an_empty_record (void)
 {
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open (&r,
       "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n"
@@ -312,7 +302,6 @@ hold_ends_at_an_empty_record (void)
   g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, -1);
   g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, -1);
   g_assert_cmpuint (replay_stat (&r, "held"), ==, 2);
-  replay_close (&r);
 }
 
 /* After a seek, and in reverse, the record that was shown at that time is shown again. */
@@ -322,7 +311,7 @@ hold_follows_seeks (void)
   static const gdouble times[] = { 0, 3, 6 };
   GstSegment segment;
   gint i;
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, times, 3, "hold=1000000000");
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
@@ -339,7 +328,6 @@ hold_follows_seeks (void)
   g_assert_true (gst_harness_push_event (r.h, gst_event_new_segment (&segment)));
   for (i = 8; i >= 0; i--)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i / 3 + 1);
-  replay_close (&r);
 }
 
 /* The index of suppressed-by does not grow with each frame. */
@@ -348,14 +336,14 @@ held_boxes_are_unchanged (void)
 {
   guint i;
   gint by;
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open (&r,
       "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4},{\"x\":2,"
       "\"y\":0,\"w\":4,\"h\":4,\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":0}}]}\n",
       "hold=1000000000 meta=roi");
   for (i = 0; i < 3; i++) {
-    GstBuffer *buffer = replay_buffer (i * FRAME);
+    g_autoptr (GstBuffer) buffer = replay_buffer (i * FRAME);
 
     gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
     buffer = gst_harness_push_and_pull (r.h, buffer);
@@ -365,9 +353,7 @@ held_boxes_are_unchanged (void)
                                    "nms"),
             "suppressed-by", &by));
     g_assert_cmpint (by, ==, 1);
-    gst_buffer_unref (buffer);
   }
-  replay_close (&r);
 }
 
 /* ------------------------------------------------------------------------ pipes */
@@ -385,12 +371,11 @@ a_pipe_adds_no_latency (void)
     int fd = replay_open_pipe (&r, "");
 
     for (k = 1; k <= 3; k++) {
-      gchar *line = replay_line (k * FRAME + off[i], k);
+      g_autofree gchar *line = replay_line (k * FRAME + off[i], k);
 
       g_assert_cmpint (write (fd, line, strlen (line)), ==, (int) strlen (line));
       /* waits for ever if the record of the next frame is needed */
       g_assert_cmpint (replay_x_at (&r, k * FRAME), ==, k);
-      g_free (line);
     }
     replay_close_pipe (&r, fd);
   }
@@ -399,10 +384,9 @@ a_pipe_adds_no_latency (void)
 static void
 write_line (int fd, guint frame)
 {
-  gchar *line = replay_line (frame * FRAME, frame);
+  g_autofree gchar *line = replay_line (frame * FRAME, frame);
 
   g_assert_cmpint (write (fd, line, strlen (line)), ==, (int) strlen (line));
-  g_free (line);
 }
 
 /* A writer that leaves frames out delays them by boxes-timeout, not until its next record. */
@@ -415,7 +399,7 @@ a_pipe_is_waited_for_no_longer_than_told (void)
   Replay r;
 
   for (i = 0; i < G_N_ELEMENTS (ways); i++) {
-    gchar *properties = g_strconcat ("boxes-timeout=50000000 ", ways[i], NULL);
+    g_autofree gchar *properties = g_strconcat ("boxes-timeout=50000000 ", ways[i], NULL);
     int fd = replay_open_pipe (&r, properties);
 
     start = g_get_monotonic_time ();
@@ -435,7 +419,6 @@ a_pipe_is_waited_for_no_longer_than_told (void)
     g_assert_cmpint (replay_x_at (&r, 4 * FRAME), ==, 4);
     g_assert_cmpuint (replay_stat (&r, "matched"), ==, i == 1 ? 3 : 2);
     replay_close_pipe (&r, fd);
-    g_free (properties);
   }
 }
 
@@ -446,7 +429,7 @@ latency_includes_the_wait (void)
   static const gdouble times[] = { 0 };
   GstElement *element;
   GstMessage *message;
-  Replay r;
+  g_auto (Replay) r = { 0 };
   int fd = replay_open_pipe (&r, "");
 
   gst_harness_set_upstream_latency (r.h, 7 * GST_MSECOND);
@@ -465,7 +448,6 @@ latency_includes_the_wait (void)
   replay_open_records (&r, times, 1, "boxes-timeout=50000000");
   gst_harness_set_upstream_latency (r.h, 7 * GST_MSECOND);
   g_assert_cmpuint (gst_harness_query_latency (r.h), ==, 7 * GST_MSECOND);
-  replay_close (&r);
 }
 
 static void
@@ -473,8 +455,8 @@ stats_notify_at_the_end (void)
 {
   static const gdouble times[] = { 0 };
   gint count = 0;
-  GstElement *element;
-  Replay r;
+  g_autoptr (GstElement) element = NULL;
+  g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, times, 1, "");
   element = gst_harness_find_element (r.h, "boxreplay");
@@ -483,8 +465,6 @@ stats_notify_at_the_end (void)
   g_assert_cmpint (count, ==, 0);
   g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
   g_assert_cmpint (count, ==, 1);
-  gst_object_unref (element);
-  replay_close (&r);
 }
 
 /* Two replays of one pipe would each get a part of its lines; two of one file do not. */
@@ -492,9 +472,9 @@ static void
 a_pipe_has_one_replay (void)
 {
   static const gdouble times[] = { 0 };
-  Replay one, two;
+  g_auto (Replay) one = { 0 }, two = { 0 };
   int fd = replay_open_pipe (&one, "");
-  gchar *path = g_strdup (one.path);
+  g_autofree gchar *path = g_strdup (one.path);
   GstElement *other = gst_element_factory_make ("boxreplay", NULL);
 
   replay_must_refuse ("e reads this file, so second cannot", "boxreplay name=second location=%s",
@@ -510,9 +490,6 @@ a_pipe_has_one_replay (void)
   replay_open_records (&two, times, 1, ""); /* of the same file */
   g_assert_cmpint (replay_x_at (&one, 0), ==, 1);
   g_assert_cmpint (replay_x_at (&two, 0), ==, 1);
-  replay_close (&one);
-  replay_close (&two);
-  g_free (path);
 }
 
 static const TestCase cases[] = { CASE (an_unfinished_line_is_a_warning),

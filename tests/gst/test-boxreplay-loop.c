@@ -80,13 +80,12 @@ loop_skips_whole_passes (void)
 static void
 replay_two (const gchar *text, const gchar *properties, GstClockTime pts, gint x[2])
 {
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open (&r, text, properties);
   x[0] = replay_x_at (&r, pts);
   x[1] = replay_x_at (&r, pts + FRAME);
   g_assert_cmpuint (replay_stat (&r, "matched"), ==, (x[0] > 0) + (x[1] > 0));
-  replay_close (&r);
 }
 
 /* Joining a loop late gives what a file with 12 copies of its records gives. */
@@ -94,16 +93,15 @@ static void
 loop_equals_copies_of_the_file (void)
 {
   static const gdouble times[] = { 0.3, 1.1, 2.45 };
-  gchar *once = replay_records (times, 3);
-  GString *copies = g_string_new (NULL);
+  g_autofree gchar *once = replay_records (times, 3);
+  g_autoptr (GString) copies = g_string_new (NULL);
   guint i, quarter;
 
   for (i = 0; i < 12; i++) {
     const gdouble shifted[] = { times[0] + 3.15 * i, times[1] + 3.15 * i, times[2] + 3.15 * i };
-    gchar *copy = replay_records (shifted, 3);
+    g_autofree gchar *copy = replay_records (shifted, 3);
 
     g_string_append (copies, copy);
-    g_free (copy);
   }
   for (quarter = 0; quarter < 4 * 35; quarter++) {
     gint looped[2], straight[2];
@@ -113,8 +111,6 @@ loop_equals_copies_of_the_file (void)
     for (i = 0; i < 2; i++)
       g_assert_cmpint (looped[i], ==, straight[i]);
   }
-  g_free (once);
-  g_string_free (copies, TRUE);
 }
 
 static const TestCase cases[] = { CASE (loop_adds_length_and_a_frame),

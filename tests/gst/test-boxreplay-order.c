@@ -47,8 +47,8 @@ part_frame (const Part *part, guint i)
 static void
 record_parts (const gchar *path, const gchar *properties, const Part *parts, guint count, guint *x)
 {
-  gchar *launch = g_strdup_printf ("boxrecord location=\"%s\" %s", path, properties);
-  GstHarness *h = gst_harness_new_parse (launch);
+  g_autofree gchar *launch = g_strdup_printf ("boxrecord location=\"%s\" %s", path, properties);
+  g_autoptr (GstHarness) h = gst_harness_new_parse (launch);
   guint i, k;
 
   gst_harness_set_src_caps_str (h, "application/x-anything");
@@ -63,19 +63,16 @@ record_parts (const gchar *path, const gchar *properties, const Part *parts, gui
     }
   }
   g_assert_true (gst_harness_push_event (h, gst_event_new_eos ()));
-  gst_harness_teardown (h);
-  g_free (launch);
 }
 
 /* Opens a replay of a file that exists. */
 static void
 open_path (Replay *r, const gchar *path, const gchar *properties)
 {
-  gchar *contents = text_file_read (path);
+  g_autofree gchar *contents = text_file_read (path);
 
   replay_open (r, contents, properties);
   gst_harness_set_src_caps_str (r->h, "application/x-anything");
-  g_free (contents);
 }
 
 /* Returns x of the record written last for a frame; -1: none. */
@@ -102,7 +99,7 @@ the_same_seeks_give_the_same_boxes (void)
   static const gchar *const by[] = { "match=timestamp", "match=auto" };
   const guint count = G_N_ELEMENTS (parts) - 1; /* without the last, which has all frames */
   guint i, k, n, x = 0;
-  gchar *path = text_file_path ("parts.jsonl");
+  g_autofree gchar *path = text_file_path ("parts.jsonl");
   Replay r;
 
   record_parts (path, "", parts, count, &x);
@@ -123,7 +120,6 @@ the_same_seeks_give_the_same_boxes (void)
     g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
     replay_close (&r);
   }
-  g_free (path);
 }
 
 /* What append=true recorded twice is replayed by time, with the later boxes, and by index. */
@@ -131,7 +127,7 @@ static void
 appended_recordings_are_replayed (void)
 {
   static const Part part = { 0, 9 };
-  gchar *path = text_file_path ("appended.jsonl");
+  g_autofree gchar *path = text_file_path ("appended.jsonl");
   guint i, round, x = 0;
   Replay r;
 
@@ -151,7 +147,6 @@ appended_recordings_are_replayed (void)
   for (i = 0; i < 20; i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i + 1);
   replay_close (&r);
-  g_free (path);
 }
 
 /* A loop repeats each time of the recording once. */
@@ -159,16 +154,14 @@ static void
 a_loop_repeats_the_last_boxes (void)
 {
   static const Part parts[] = { { 0, 2 }, { 0, 1 } };
-  gchar *path = text_file_path ("loop.jsonl");
+  g_autofree gchar *path = text_file_path ("loop.jsonl");
   guint i, x = 0;
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   record_parts (path, "", parts, 2, &x);
   open_path (&r, path, "loop=true");
   for (i = 0; i < 9; i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 3 == 2 ? 3 : (gint) (i % 3) + 4);
-  replay_close (&r);
-  g_free (path);
 }
 
 /* Members of recordings by older versions are passed over. */
@@ -179,12 +172,11 @@ older_members_are_passed_over (void)
       "{\"timestamp\":0,\"session\":5,\"reverse\":true,\"objects\":[{\"x\":1,\"y\":0,"
       "\"w\":4,\"h\":4}]}\n{\"timestamp\":100000000,\"session\":5,\"decoding-order\":true,"
       "\"objects\":[{\"x\":2,\"y\":0,\"w\":4,\"h\":4}]}\n";
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open (&r, text, "");
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
   g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
-  replay_close (&r);
 }
 
 /* Returns records in this order, the i-th frame with x = i % 12 + 1. Free it. */
@@ -206,7 +198,7 @@ a_file_in_decoding_order_is_sorted (void)
 {
   static const guint order[] = { 0, 4, 2, 1, 3, 8, 6, 5, 7, 9 };
   const guint count = G_N_ELEMENTS (order);
-  gchar *text = records_in_order (order, count);
+  g_autofree gchar *text = records_in_order (order, count);
   Replay r;
 
   for (guint way = 0; way < 3; way++) {
@@ -221,7 +213,6 @@ a_file_in_decoding_order_is_sorted (void)
     g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
     replay_close (&r);
   }
-  g_free (text);
 }
 
 /* 2,000 records in random order, each time twice, found in random order. */
@@ -232,10 +223,10 @@ random_order_finds_every_record (void)
   {
     COUNT = 1000
   };
-  GString *text = g_string_new (NULL);
-  GRand *rand = g_rand_new_with_seed (5);
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
   guint last[COUNT] = { 0 };
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   for (guint i = 0; i < 2 * COUNT; i++) {
     guint frame = (guint) g_rand_int_range (rand, 0, COUNT);
@@ -253,9 +244,6 @@ random_order_finds_every_record (void)
 
     g_assert_cmpint (replay_x_at (&r, frame * FRAME), ==, last[frame] ? (gint) last[frame] : -1);
   }
-  replay_close (&r);
-  g_rand_free (rand);
-  g_string_free (text, TRUE);
 }
 
 /* Two frames near one record both take it; a frame between two takes the nearer one. */
@@ -263,7 +251,7 @@ static void
 a_record_serves_every_near_frame (void)
 {
   static const gdouble times[] = { 0, 2, 4 };
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, times, 3, "tolerance=100000000");
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
@@ -274,7 +262,6 @@ a_record_serves_every_near_frame (void)
   g_assert_cmpint (replay_x_at (&r, 5 * FRAME), ==, 3);
   g_assert_cmpint (replay_x_at (&r, 5.25 * FRAME), ==, -1);
   g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
-  replay_close (&r);
 }
 
 /* ---------------------------------------------------- frames that are not shown */
@@ -285,7 +272,7 @@ static void
 preroll_takes_nothing (const gchar *contents, const gchar *properties)
 {
   gint i;
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open (&r, contents, properties);
   replay_segment (&r, 10 * FRAME, 0);
@@ -294,7 +281,6 @@ preroll_takes_nothing (const gchar *contents, const gchar *properties)
   g_assert_cmpuint (replay_stat (&r, "matched"), ==, 5);
   g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
   g_assert_cmpuint (replay_stat (&r, "frames"), ==, 8);
-  replay_close (&r);
 }
 
 static void
@@ -304,16 +290,14 @@ buffers_outside_the_segment_take_no_record (void)
   static const gchar hidden[] =
       "{\"outside-segment\":true,\"objects\":[{\"x\":9,\"y\":0,"
       "\"w\":4,\"h\":4}]}\n{\"timestamp\":0,\"outside-segment\":true,\"objects\":[]}\n";
-  gchar *plain = replay_records (times, 5);
-  gchar *marked = g_strconcat (hidden, plain, hidden, NULL);
+  g_autofree gchar *plain = replay_records (times, 5);
+  g_autofree gchar *marked = g_strconcat (hidden, plain, hidden, NULL);
 
   preroll_takes_nothing (plain, "");
   preroll_takes_nothing (plain, "match=index");
   /* frames of the recording outside of the segment are not attached */
   preroll_takes_nothing (marked, "");
   preroll_takes_nothing (marked, "match=index");
-  g_free (marked);
-  g_free (plain);
 }
 
 /* Lines of frames that are not shown do not count among the remaining records of a file. */
@@ -324,13 +308,12 @@ marked_lines_are_not_unmatched (void)
       "{\"timestamp\":0,\"objects\":[]}\n{\"timestamp\":100000000,"
       "\"objects\":[]}\n{\"timestamp\":200000000,\"outside-segment\":true,\"objects\":[]}\n"
       "{\"timestamp\":300000000,\"objects\":[]}\n";
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open (&r, text, "");
   replay_x_at (&r, 0);
   g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
   g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 2);
-  replay_close (&r);
 }
 
 static const TestCase cases[] = { CASE (the_same_seeks_give_the_same_boxes),

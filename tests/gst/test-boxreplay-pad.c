@@ -43,6 +43,7 @@ pads_free (Pads *pads)
   gst_object_unref (pads->bus);
   gst_object_unref (pads->element);
 }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pads, pads_free)
 
 static GstFlowReturn
 push_text (Pads *pads, GstClockTime time, const gchar *text)
@@ -58,12 +59,11 @@ push_text (Pads *pads, GstClockTime time, const gchar *text)
 static GstFlowReturn
 push_box (Pads *pads, GstClockTime time, gint id)
 {
-  gchar *line = g_strdup_printf ("{\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
-                                 "\"roi_type\":\"a\",\"region_id\":%d}]}\n",
+  g_autofree gchar *line = g_strdup_printf ("{\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
+                                            "\"roi_type\":\"a\",\"region_id\":%d}]}\n",
       id);
   GstFlowReturn flow = push_text (pads, time, line);
 
-  g_free (line);
   return flow;
 }
 
@@ -71,10 +71,9 @@ push_box (Pads *pads, GstClockTime time, gint id)
 static void
 expect_ids (Pads *pads, GstClockTime time, const gchar *ids)
 {
-  GstBuffer *buffer = through (pads->video, frame_new (time));
+  g_autoptr (GstBuffer) buffer = through (pads->video, frame_new (time));
 
   assert_ids (buffer, ids);
-  gst_buffer_unref (buffer);
 }
 
 /* Pushes a frame in another thread, which waits for its text. */
@@ -99,18 +98,17 @@ frame_that_waits (Pads *pads)
 static void
 expect_ids_from (Pads *pads, GThread *thread, const gchar *ids)
 {
-  GstBuffer *buffer;
+  g_autoptr (GstBuffer) buffer = NULL;
 
   g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_OK);
   buffer = gst_harness_pull (pads->video);
   assert_ids (buffer, ids);
-  gst_buffer_unref (buffer);
 }
 
 static void
 attaches_text_of_the_same_time (void)
 {
-  Pads pads = pads_new ("");
+  g_auto (Pads) pads = pads_new ("");
 
   push_box (&pads, 0, 1);
   push_box (&pads, FRAME + 49 * GST_MSECOND, 2);
@@ -121,13 +119,12 @@ attaches_text_of_the_same_time (void)
   expect_ids (&pads, 3 * FRAME, "3");
   g_assert_cmpuint (stat_of (pads.element, "matched"), ==, 3);
   g_assert_cmpuint (stat_of (pads.element, "boxes"), ==, 3);
-  pads_free (&pads);
 }
 
 static void
 drops_and_counts_text_without_a_frame (void)
 {
-  Pads pads = pads_new ("");
+  g_auto (Pads) pads = pads_new ("");
 
   push_box (&pads, 0, 1);
   push_box (&pads, FRAME, 2);
@@ -137,13 +134,12 @@ drops_and_counts_text_without_a_frame (void)
   gst_harness_push_event (pads.video, gst_event_new_eos ());
   g_assert_cmpuint (stat_of (pads.element, "unmatched"), ==, 3);
   g_assert_cmpint (push_box (&pads, 6 * FRAME, 5), ==, GST_FLOW_EOS);
-  pads_free (&pads);
 }
 
 static void
 takes_a_gap_or_eos_for_no_boxes (void)
 {
-  Pads pads = pads_new ("");
+  g_auto (Pads) pads = pads_new ("");
 
   gst_harness_push_event (pads.boxes, gst_event_new_gap (0, 2 * FRAME));
   expect_ids (&pads, 0, "");
@@ -152,7 +148,6 @@ takes_a_gap_or_eos_for_no_boxes (void)
   expect_ids (&pads, 2 * FRAME, "1");
   gst_harness_push_event (pads.boxes, gst_event_new_eos ());
   expect_ids (&pads, 3 * FRAME, "");
-  pads_free (&pads);
 }
 
 /* matroskamux of GStreamer 1.28 stores a gap as text without content. */
@@ -160,7 +155,7 @@ static void
 takes_empty_text_for_no_boxes (void)
 {
   static const gchar *const empty[] = { "", "\n", " " };
-  Pads pads = pads_new ("");
+  g_auto (Pads) pads = pads_new ("");
 
   for (guint i = 0; i < G_N_ELEMENTS (empty); i++) {
     push_text (&pads, i * FRAME, empty[i]);
@@ -168,13 +163,12 @@ takes_empty_text_for_no_boxes (void)
   }
   g_assert_cmpuint (stat_of (pads.element, "matched"), ==, 0);
   g_assert_cmpuint (stat_of (pads.element, "skipped"), ==, 0);
-  pads_free (&pads);
 }
 
 static void
 waits_for_the_text (void)
 {
-  Pads pads = pads_new ("");
+  g_auto (Pads) pads = pads_new ("");
   GThread *thread = frame_that_waits (&pads);
 
   push_box (&pads, 0, 1);
@@ -182,13 +176,12 @@ waits_for_the_text (void)
   g_assert_null (gst_harness_try_pull (pads.video));
   push_box (&pads, FRAME, 2);
   expect_ids_from (&pads, thread, "2");
-  pads_free (&pads);
 }
 
 static void
 waits_no_longer_than_told (void)
 {
-  Pads pads = pads_new ("boxes-timeout=50000000");
+  g_auto (Pads) pads = pads_new ("boxes-timeout=50000000");
   gint64 start = g_get_monotonic_time ();
 
   expect_ids (&pads, 0, "");
@@ -198,14 +191,13 @@ waits_no_longer_than_told (void)
   push_box (&pads, 0, 1);
   push_box (&pads, FRAME, 2);
   expect_ids (&pads, FRAME, "2");
-  pads_free (&pads);
 }
 
 /* Text and video may have segments that begin at different times. */
 static void
 matches_by_running_time (void)
 {
-  Pads pads = pads_new ("");
+  g_auto (Pads) pads = pads_new ("");
   GstSegment segment;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
@@ -213,13 +205,12 @@ matches_by_running_time (void)
   gst_harness_push_event (pads.video, gst_event_new_segment (&segment));
   push_box (&pads, FRAME, 1);
   expect_ids (&pads, 101 * FRAME, "1");
-  pads_free (&pads);
 }
 
 static void
 a_flush_interrupts_the_wait (void)
 {
-  Pads pads = pads_new ("");
+  g_auto (Pads) pads = pads_new ("");
   GThread *thread = frame_that_waits (&pads);
   GstSegment segment;
 
@@ -230,25 +221,23 @@ a_flush_interrupts_the_wait (void)
   gst_harness_push_event (pads.video, gst_event_new_segment (&segment));
   push_box (&pads, 0, 1);
   expect_ids (&pads, 0, "1");
-  pads_free (&pads);
 }
 
 static void
 ready_interrupts_the_wait (void)
 {
-  Pads pads = pads_new ("");
+  g_auto (Pads) pads = pads_new ("");
   GThread *thread = frame_that_waits (&pads);
 
   gst_element_set_state (pads.element, GST_STATE_READY);
   g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
-  pads_free (&pads);
 }
 
 /* A flush of the pad boxes drops the text that it holds. */
 static void
 a_flush_of_the_pad_forgets_its_text (void)
 {
-  Pads pads = pads_new ("");
+  g_auto (Pads) pads = pads_new ("");
   GstSegment segment;
 
   push_box (&pads, 0, 1);
@@ -259,7 +248,6 @@ a_flush_of_the_pad_forgets_its_text (void)
   push_box (&pads, FRAME, 2);
   expect_ids (&pads, 0, "");
   expect_ids (&pads, FRAME, "2");
-  pads_free (&pads);
 }
 
 /* Pushes more text than the pad holds. */
@@ -274,7 +262,7 @@ push_many (gpointer data)
 static void
 holds_so_many_lines (void)
 {
-  Pads pads = pads_new ("");
+  g_auto (Pads) pads = pads_new ("");
   GThread *thread = g_thread_new ("boxes", push_many, &pads);
 
   g_usleep (50000);
@@ -282,14 +270,13 @@ holds_so_many_lines (void)
   expect_ids (&pads, (LINES + 1) * FRAME, "66");
   g_thread_join (thread);
   g_assert_cmpuint (stat_of (pads.element, "unmatched"), ==, LINES);
-  pads_free (&pads);
 }
 
 static void
 reads_what_a_demuxer_escaped (void)
 {
-  Pads pads = pads_new ("");
-  GstBuffer *buffer;
+  g_auto (Pads) pads = pads_new ("");
+  g_autoptr (GstBuffer) buffer = NULL;
   GstVideoRegionOfInterestMeta *roi;
 
   push_text (&pads, 0,
@@ -299,8 +286,6 @@ reads_what_a_demuxer_escaped (void)
   roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 0);
   g_assert_nonnull (roi);
   g_assert_cmpstr (g_quark_to_string (roi->roi_type), ==, "it's <b>&amp;");
-  gst_buffer_unref (buffer);
-  pads_free (&pads);
 }
 
 /* Fails unless the only message of this type on the bus contains `what`. */
@@ -338,11 +323,10 @@ malformed_text_is_an_error_or_skipped (void)
     expect_ids (&pads, i * FRAME, "");
   }
   {
-    gchar *longest = g_strnfill (201, ' ');
+    g_autofree gchar *longest = g_strnfill (201, ' ');
 
     push_text (&pads, 6 * FRAME, longest);
     expect_ids (&pads, 6 * FRAME, "");
-    g_free (longest);
   }
   must_say (&pads, GST_MESSAGE_WARNING, "pad boxes: text at 0:00:00.000000000: ");
   push_box (&pads, 7 * FRAME, 1);
@@ -354,18 +338,17 @@ malformed_text_is_an_error_or_skipped (void)
 static void
 text_needs_times (void)
 {
-  Pads pads = pads_new ("");
+  g_auto (Pads) pads = pads_new ("");
 
   g_assert_cmpint (push_box (&pads, GST_CLOCK_TIME_NONE, 1), ==, GST_FLOW_ERROR);
   must_say (&pads, GST_MESSAGE_ERROR, "text with timestamps");
-  pads_free (&pads);
 }
 
 /* A pad cannot be requested while the element runs; a released one gives no boxes. */
 static void
 is_requested_before_the_start (void)
 {
-  Pads pads = pads_new ("");
+  g_auto (Pads) pads = pads_new ("");
   GstPad *pad = gst_element_get_static_pad (pads.element, "boxes");
 
   push_box (&pads, 0, 1);
@@ -378,7 +361,6 @@ is_requested_before_the_start (void)
   pad = gst_element_request_pad_simple (pads.element, "boxes");
   g_assert_nonnull (pad);
   gst_object_unref (pad);
-  pads_free (&pads);
 }
 
 static const TestCase cases[] = { CASE (attaches_text_of_the_same_time),

@@ -82,8 +82,8 @@ every_seek_finds_its_record (void)
 
   for (i = 0; i < G_N_ELEMENTS (properties); i++) {
     gboolean mot = i == 2;
-    gchar *text = mot ? mot_lines (COUNT) : json_lines (COUNT, 300);
-    Replay r;
+    g_autofree gchar *text = mot ? mot_lines (COUNT) : json_lines (COUNT, 300);
+    g_auto (Replay) r = { 0 };
 
     replay_open (&r, text, properties[i]);
     g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
@@ -96,8 +96,6 @@ every_seek_finds_its_record (void)
           expected_x (at % (COUNT + 9) + 1, mot));
     }
     g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR));
-    replay_close (&r);
-    g_free (text);
   }
 }
 
@@ -108,8 +106,8 @@ reverse_finds_every_record (void)
 
   for (i = 0; i < 3; i++) {
     gboolean mot = i == 2;
-    gchar *text = mot ? mot_lines (COUNT) : json_lines (COUNT, 300);
-    Replay r;
+    g_autofree gchar *text = mot ? mot_lines (COUNT) : json_lines (COUNT, 300);
+    g_auto (Replay) r = { 0 };
 
     replay_open (&r, text, i == 0 ? "match=timestamp" : "match=index");
     begin_reverse (&r, COUNT * FRAME);
@@ -119,8 +117,6 @@ reverse_finds_every_record (void)
     g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
     g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
     g_assert_cmpuint (replay_stat (&r, "matched"), ==, mot ? COUNT - COUNT / 7 : COUNT);
-    replay_close (&r);
-    g_free (text);
   }
 }
 
@@ -128,10 +124,11 @@ reverse_finds_every_record (void)
 static void
 lines_are_counted_across_seeks (void)
 {
-  gchar *lines = json_lines (COUNT, 300);
-  gchar *text = g_strconcat ("\n", lines, "{\"timestamp\":100000000000,\"objects\":[{}]}\n", NULL);
-  gchar *says = g_strdup_printf (":%u: objects[0] has neither", COUNT + 2);
-  Replay r;
+  g_autofree gchar *lines = json_lines (COUNT, 300);
+  g_autofree gchar *text = g_strconcat ("\n", lines,
+      "{\"timestamp\":100000000000,\"objects\":[{}]}\n", NULL);
+  g_autofree gchar *says = g_strdup_printf (":%u: objects[0] has neither", COUNT + 2);
+  g_auto (Replay) r = { 0 };
 
   replay_open (&r, text, "");
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
@@ -139,19 +136,15 @@ lines_are_counted_across_seeks (void)
   g_assert_cmpint (replay_x_at (&r, (COUNT - 1) * FRAME), ==, expected_x (COUNT - 1, FALSE));
   g_assert_cmpint (gst_harness_push (r.h, replay_buffer (COUNT * FRAME)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, says);
-  replay_close (&r);
-  g_free (says);
-  g_free (text);
-  g_free (lines);
 }
 
 /* Frames that a line states as dropped count for the index. */
 static void
 dropped_frames_keep_the_index (void)
 {
-  GString *text = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
   guint i;
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   for (i = 0; i < COUNT; i += 2)
     append_line (text, i, 300, i > 0 ? ",\"dropped\":1" : "");
@@ -164,8 +157,6 @@ dropped_frames_keep_the_index (void)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 2 ? -1 : expected_x (i, FALSE));
     g_assert_cmpint (replay_x_at (&r, (i + 1) * FRAME), ==, i % 2 ? expected_x (i + 1, FALSE) : -1);
   }
-  replay_close (&r);
-  g_string_free (text, TRUE);
 }
 
 /* Returns the number of bytes that this process has read so far, or 0 if the system does
@@ -173,13 +164,13 @@ dropped_frames_keep_the_index (void)
 static guint64
 bytes_read (void)
 {
-  gchar *text = NULL, *line;
+  g_autofree gchar *text = NULL;
+  gchar *line;
   guint64 bytes = 0;
 
   if (g_file_get_contents ("/proc/self/io", &text, NULL, NULL)
       && (line = strstr (text, "rchar:")) != NULL)
     bytes = g_ascii_strtoull (line + 6, NULL, 10);
-  g_free (text);
   return bytes;
 }
 
@@ -188,9 +179,9 @@ static void
 reverse_reads_little (void)
 {
   const guint count = SANITIZED ? 5000 : 50000;
-  gchar *text = json_lines (count, 300);
+  g_autofree gchar *text = json_lines (count, 300);
   guint64 before;
-  Replay r;
+  g_auto (Replay) r = { 0 };
   guint k;
 
   replay_open (&r, text, "");
@@ -204,8 +195,6 @@ reverse_reads_little (void)
     g_assert_cmpint (replay_x_at (&r, (count - k) * FRAME), ==, (count - k) % 12 + 1);
   if (!(bytes_read () - before < 100 * 131072 + 65536))
     g_error ("%" G_GUINT64_FORMAT " bytes", bytes_read () - before);
-  replay_close (&r);
-  g_free (text);
 }
 
 /* A stream without a frame, as of a seek to the end, leaves open how records are matched. */
@@ -214,7 +203,7 @@ an_empty_stream_decides_nothing (void)
 {
   const gchar *lines = "{\"objects\":[{\"x\":5,\"y\":0,\"w\":4,\"h\":4}]}\n"
                        "{\"objects\":[{\"x\":6,\"y\":0,\"w\":4,\"h\":4}]}\n";
-  gchar *timed = json_lines (COUNT, 200);
+  g_autofree gchar *timed = json_lines (COUNT, 200);
   Replay r;
 
   replay_open (&r, lines, "");
@@ -237,7 +226,6 @@ an_empty_stream_decides_nothing (void)
   replay_segment (&r, 0, 20 * FRAME);
   g_assert_cmpint (replay_x_at (&r, 0), ==, 20 % 12 + 1);
   replay_close (&r);
-  g_free (timed);
 }
 
 static const TestCase cases[] = { CASE (every_seek_finds_its_record),

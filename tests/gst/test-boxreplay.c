@@ -10,7 +10,7 @@
 static void
 everything_is_attached (void)
 {
-  Replay r;
+  g_auto (Replay) r = { 0 };
   GstBuffer *buffer;
   GstVideoRegionOfInterestMeta *roi;
   GstStructure *s;
@@ -45,7 +45,6 @@ everything_is_attached (void)
   g_assert_cmpstr (g_quark_to_string (roi->roi_type), ==, "");
   gst_buffer_unref (buffer);
   g_assert_cmpuint (replay_stat (&r, "boxes"), ==, 2);
-  replay_close (&r);
 }
 
 static void
@@ -115,7 +114,7 @@ static void
 buffers_without_a_time_go_by_index (void)
 {
   static const gdouble times[] = { 0, 1, 2, 3 };
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, times, G_N_ELEMENTS (times), "");
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
@@ -124,7 +123,6 @@ buffers_without_a_time_go_by_index (void)
   g_assert_cmpint (replay_x_at (&r, GST_CLOCK_TIME_NONE), ==, 4);
   g_assert_cmpint (replay_x_at (&r, GST_CLOCK_TIME_NONE), ==, -1);
   g_assert_cmpuint (replay_stat (&r, "matched"), ==, 4);
-  replay_close (&r);
 }
 
 static void
@@ -235,8 +233,8 @@ existing_boxes (void)
 static void
 kept_boxes_shift_suppressed_by (void)
 {
-  Replay r;
-  GstBuffer *buffer;
+  g_auto (Replay) r = { 0 };
+  g_autoptr (GstBuffer) buffer = NULL;
   gint by;
 
   replay_open (&r,
@@ -251,15 +249,13 @@ kept_boxes_shift_suppressed_by (void)
                                  "nms"),
           "suppressed-by", &by));
   g_assert_cmpint (by, ==, 1);
-  gst_buffer_unref (buffer);
-  replay_close (&r);
 }
 
 static void
 buffers_without_boxes_pass_uncopied (void)
 {
   static const gdouble times[] = { 1 };
-  Replay r;
+  g_auto (Replay) r = { 0 };
   GstBuffer *in, *out;
 
   replay_open_records (&r, times, 1, "meta=roi");
@@ -277,24 +273,20 @@ buffers_without_boxes_pass_uncopied (void)
   g_assert_true (gst_buffer_peek_memory (in, 0) == gst_buffer_peek_memory (out, 0));
   gst_buffer_unref (out);
   gst_buffer_unref (in);
-  replay_close (&r);
 }
 
 static void
 boxes_of_a_shared_buffer_are_removed_from_a_copy (void)
 {
   static const gdouble times[] = { 1 };
-  GstBuffer *in = replay_buffer (0), *out;
-  Replay r;
+  g_autoptr (GstBuffer) in = replay_buffer (0), out = NULL;
+  g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, times, 1, "meta=roi existing=replace");
   gst_buffer_add_video_region_of_interest_meta (in, "old", 9, 9, 1, 1);
   out = gst_harness_push_and_pull (r.h, gst_buffer_ref (in));
   g_assert_cmpint (replay_count (in), ==, 1);
   g_assert_cmpint (replay_count (out), ==, 0);
-  gst_buffer_unref (out);
-  gst_buffer_unref (in);
-  replay_close (&r);
 }
 
 static void
@@ -304,7 +296,7 @@ caps_may_change_and_scale (void)
                               "\"objects\":[{\"x\":4,\"y\":4,\"w\":8,\"h\":2}]}\n"
                               "{\"timestamp\":100000000,\"resolution\":{\"width\":32,\"height\":8},"
                               "\"objects\":[{\"x\":4,\"y\":4,\"w\":8,\"h\":2}]}\n";
-  Replay r;
+  g_auto (Replay) r = { 0 };
   GstBuffer *buffer;
 
   replay_open (&r, text, "");
@@ -316,7 +308,6 @@ caps_may_change_and_scale (void)
   buffer = gst_harness_push_and_pull (r.h, replay_buffer (FRAME));
   g_assert_true (replay_box (buffer, 0)->x == 8 && replay_box (buffer, 0)->y == 4);
   gst_buffer_unref (buffer);
-  replay_close (&r);
 }
 
 /* ------------------------------------------------------------- jumps and events */
@@ -325,13 +316,12 @@ static void
 times_are_stream_times (void)
 {
   static const gdouble times[] = { 0, 1, 2, 3 };
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, times, 4, "");
   replay_segment (&r, 1000 * FRAME, 2 * FRAME);
   g_assert_cmpint (replay_x_at (&r, 1000 * FRAME), ==, 3);
   g_assert_cmpint (replay_x_at (&r, 1001 * FRAME), ==, 4);
-  replay_close (&r);
 }
 
 /* Seeks to a frame and pushes it. Fails unless it gets the record of that frame. */
@@ -378,7 +368,7 @@ static void
 a_contiguous_segment_keeps_the_index (void)
 {
   static const gdouble times[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, times, 8, "match=index");
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
@@ -388,21 +378,19 @@ a_contiguous_segment_keeps_the_index (void)
   g_assert_cmpint (replay_x_at (&r, 4.8 * FRAME), ==, 4);
   replay_segment (&r, 0, 0);
   g_assert_cmpint (replay_x_at (&r, 7 * FRAME), ==, 8);
-  replay_close (&r);
 }
 
 static void
 a_gap_is_no_frame (void)
 {
   static const gdouble times[] = { 0, 1, 2, 3 };
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, times, 4, "");
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
   g_assert_true (gst_harness_push_event (r.h, gst_event_new_gap (FRAME, FRAME)));
   g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
   g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 2); /* 1 and 3 */
-  replay_close (&r);
 }
 
 static void

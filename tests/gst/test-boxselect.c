@@ -79,7 +79,7 @@ test_exact_limits (void)
 static void
 test_rotated (void)
 {
-  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) buffer = frame_new (0);
 
   gst_video_region_of_interest_meta_add_param (add_scored (buffer, 1, "a", 300, 200, 100, 10, 0.9),
       gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, G_PI / 2, NULL));
@@ -87,7 +87,6 @@ test_rotated (void)
   expect_both ("boxselect min-width=100 max-height=10", gst_buffer_ref (buffer), "1");
   expect_both ("boxselect max-width=50", gst_buffer_ref (buffer), "");
   expect_both ("boxselect min-aspect-ratio=10", gst_buffer_ref (buffer), "1");
-  gst_buffer_unref (buffer);
 }
 
 static void
@@ -140,9 +139,9 @@ test_states_and_stats (void)
 {
   static const gchar *const states[] = { "dropped-class", "too-small", "too-small", "too-large",
     "wrong-aspect-ratio", "outside-roi", "cut-by-edge", "kept" };
-  GstHarness *h = harness_new (
-      "boxselect action=tag drop-classes=x min-width=10 min-area=200 "
-      "max-height=100 max-aspect-ratio=3 roi=100,100,300,300 drop-cut=true");
+  g_autoptr (GstHarness)
+      h = harness_new ("boxselect action=tag drop-classes=x min-width=10 min-area=200 "
+                       "max-height=100 max-aspect-ratio=3 roi=100,100,300,300 drop-cut=true");
   GstBuffer *buffer = frame_new (0), *out;
   guint i;
 
@@ -165,7 +164,6 @@ test_states_and_stats (void)
       g_assert_cmpuint (stat_of (h->element, states[i]), ==, 1);
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 8);
   g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 1);
-  gst_harness_teardown (h);
 }
 
 /* A part of a dropped box is dropped for the same reason; a dropped part leaves its parent. */
@@ -295,10 +293,9 @@ keeps (GstHarness *h)
 static void
 set_caps (GstHarness *h, const gchar *text)
 {
-  GstCaps *caps = gst_caps_from_string (text);
+  g_autoptr (GstCaps) caps = gst_caps_from_string (text);
 
   g_assert_true (gst_harness_push_event (h, gst_event_new_caps (caps)));
-  gst_caps_unref (caps);
 }
 
 /* The region follows the size of the frame; without a size it does not apply, with one
@@ -306,7 +303,7 @@ set_caps (GstHarness *h, const gchar *text)
 static void
 test_caps_changes (void)
 {
-  GstHarness *h = harness_new ("boxselect roi=0,0,50%,100%");
+  g_autoptr (GstHarness) h = harness_new ("boxselect roi=0,0,50%,100%");
   GstBus *bus = harness_bus (h);
 
   g_assert_true (keeps (h));
@@ -322,14 +319,13 @@ test_caps_changes (void)
   set_caps (h, FRAME_CAPS);
   g_assert_true (keeps (h));
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
-  harness_teardown (h, bus);
 }
 
 /* A region in pixels needs no size. */
 static void
 test_no_size (void)
 {
-  GstHarness *h = harness_new_caps ("boxselect roi=0,0,150,480", "application/x-test");
+  g_autoptr (GstHarness) h = harness_new_caps ("boxselect roi=0,0,150,480", "application/x-test");
   GstBus *bus = harness_bus (h);
 
   g_assert_false (keeps (h));
@@ -337,7 +333,6 @@ test_no_size (void)
   g_object_set (h->element, "roi", "0,0,10%,100%", NULL);
   g_assert_true (keeps (h));
   assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "roi in per cent does not apply");
-  harness_teardown (h, bus);
 }
 
 /* --------------------------------------------------------------- properties */
@@ -365,7 +360,7 @@ test_defaults (void)
     { "drop-cut", "gboolean", "false" },
     { "action", "GstNmsAction", "remove" },
   };
-  GstElement *element = element_new ("boxselect");
+  g_autoptr (GstElement) element = element_new ("boxselect");
 
   for (guint i = 0; i < G_N_ELEMENTS (fixed); i++) {
     GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), fixed[i].name);
@@ -383,13 +378,12 @@ test_defaults (void)
     g_free (text);
     g_value_unset (&value);
   }
-  gst_object_unref (element);
 }
 
 static void
 test_changes_while_playing (void)
 {
-  GstHarness *h = harness_new ("boxselect");
+  g_autoptr (GstHarness) h = harness_new ("boxselect");
 
   g_assert_true (keeps (h));
   g_object_set (h->element, "min-width", 21.0, NULL);
@@ -405,7 +399,6 @@ test_changes_while_playing (void)
   g_assert_false (keeps (h));
   g_object_set (h->element, "class-limits", NULL, NULL);
   g_assert_true (keeps (h));
-  gst_harness_teardown (h);
 }
 
 static const struct
@@ -441,7 +434,7 @@ test_unusable_at_start (void)
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (unusable); i++) {
-    GstElement *element = element_new ("boxselect max-width=100 max-area=200");
+    g_autoptr (GstElement) element = element_new ("boxselect max-width=100 max-area=200");
 
     gst_util_set_object_arg (G_OBJECT (element), unusable[i].property, unusable[i].value);
     expect_no_start (element, unusable[i].says);
@@ -451,7 +444,6 @@ test_unusable_at_start (void)
       gst_util_set_object_arg (G_OBJECT (element), unusable[i].property, "");
     g_object_set (element, "max-width", 0.0, "max-area", 0.0, NULL);
     expect_start (element);
-    gst_object_unref (element);
   }
 }
 
@@ -459,7 +451,7 @@ test_unusable_at_start (void)
 static void
 test_unusable_while_playing (void)
 {
-  GstHarness *h = harness_new ("boxselect roi=0,0,150,480");
+  g_autoptr (GstHarness) h = harness_new ("boxselect roi=0,0,150,480");
   GstBus *bus = harness_bus (h);
   guint i;
 
@@ -475,7 +467,6 @@ test_unusable_while_playing (void)
     g_free (roi);
     g_assert_false (keeps (h));
   }
-  harness_teardown (h, bus);
 }
 
 /* ------------------------------------------------------------ random frames */
@@ -518,19 +509,19 @@ passes (const Random *r)
 static void
 test_as_if_absent (void)
 {
-  GstHarness *select = harness_new (
+  g_autoptr (GstHarness) select = harness_new (
       "boxselect drop-classes=c min-width=40 max-width=120 max-height=140 min-area=2000 "
       "min-aspect-ratio=0.5 max-aspect-ratio=2 roi=5%,10%,50%,50% "
       "class-limits=\"o,b=[o,min-area=4000]\"");
-  GstHarness *whole = harness_new ("nmsfilter iou-threshold=0.3 max-detections=9");
-  GstHarness *without = harness_new ("nmsfilter iou-threshold=0.3 max-detections=9");
-  GRand *random = g_rand_new_with_seed (5);
+  g_autoptr (GstHarness) whole = harness_new ("nmsfilter iou-threshold=0.3 max-detections=9");
+  g_autoptr (GstHarness) without = harness_new ("nmsfilter iou-threshold=0.3 max-detections=9");
+  g_autoptr (GRand) random = g_rand_new_with_seed (5);
   guint round, kept = 0;
   gint i;
 
   for (round = 0; round < 200; round++) {
-    GstBuffer *all = frame_new (0), *passing = frame_new (0);
-    gchar *ids;
+    g_autoptr (GstBuffer) all = frame_new (0), passing = frame_new (0);
+    g_autofree gchar *ids = NULL;
 
     for (i = 0; i < 60; i++) {
       Random r = random_box (random);
@@ -544,15 +535,8 @@ test_as_if_absent (void)
     kept += count_on (passing);
     ids = g_strdup (ids_on (passing));
     assert_ids (all, ids);
-    g_free (ids);
-    gst_buffer_unref (all);
-    gst_buffer_unref (passing);
   }
   g_assert_cmpuint (kept, >, 500);
-  g_rand_free (random);
-  gst_harness_teardown (select);
-  gst_harness_teardown (whole);
-  gst_harness_teardown (without);
 }
 
 static const TestCase cases[] = { CASE (test_limits), CASE (test_empty_boxes),

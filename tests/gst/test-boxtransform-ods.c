@@ -12,7 +12,7 @@
 static GstBuffer *
 through_twice (const gchar *launch, GstBuffer *buffer, const gchar *words)
 {
-  GstHarness *h = harness_new (launch);
+  g_autoptr (GstHarness) h = harness_new (launch);
   GstBus *bus = harness_bus (h);
   GstBuffer *out = NULL;
 
@@ -24,7 +24,6 @@ through_twice (const gchar *launch, GstBuffer *buffer, const gchar *words)
   if (words)
     assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), words);
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR));
-  harness_teardown (h, bus);
   return out;
 }
 
@@ -45,10 +44,9 @@ with_unknown (void)
 static void
 assert_foreign (GstBuffer *buffer, const gchar *expected)
 {
-  gchar *text = foreign_mtds_on (buffer);
+  g_autofree gchar *text = foreign_mtds_on (buffer);
 
   g_assert_cmpstr (text, ==, expected);
-  g_free (text);
 }
 
 /* The foreign mtd is removed with what belongs to it alone; ids do not change. */

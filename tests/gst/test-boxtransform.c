@@ -13,17 +13,14 @@
 static void
 expect_place (const gchar *properties, const gchar *caps, const gchar *place)
 {
-  gchar *launch = g_strconcat ("boxtransform ", properties, NULL);
-  GstHarness *h = harness_new_caps (launch, caps);
-  GstBuffer *buffer = frame_new (0);
+  g_autofree gchar *launch = g_strconcat ("boxtransform ", properties, NULL);
+  g_autoptr (GstHarness) h = harness_new_caps (launch, caps);
+  g_autoptr (GstBuffer) buffer = frame_new (0);
 
   add_region (buffer, 1, "person", 100, 50, 200, 100);
   buffer = through (h, buffer);
   if (g_strcmp0 (boxes_on (buffer), place) != 0)
     g_error ("%s on %s: \"%s\", not \"%s\"", launch, caps, boxes_on (buffer), place);
-  gst_buffer_unref (buffer);
-  gst_harness_teardown (h);
-  g_free (launch);
 }
 
 static void
@@ -69,8 +66,8 @@ test_places (void)
 static void
 test_details (void)
 {
-  GstHarness *h = harness_new_caps ("boxtransform left=40 top=20", CAPS (600, 460));
-  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstHarness) h = harness_new_caps ("boxtransform left=40 top=20", CAPS (600, 460));
+  g_autoptr (GstBuffer) buffer = frame_new (0);
   GstVideoRegionOfInterestMeta *roi = add_exact (buffer, 7, "face", 100.25, 50.5, 110.75, 60.5,
       0.5);
   GstStructure *s;
@@ -94,8 +91,6 @@ test_details (void)
   g_assert_true (gst_structure_get_double (s, "confidence", &value));
   g_assert_cmpfloat (value, ==, 0.5);
   g_assert_nonnull (gst_video_region_of_interest_meta_get_param (roi, "unknown"));
-  gst_buffer_unref (buffer);
-  gst_harness_teardown (h);
 }
 
 /* Sends a box with keypoints, which DL Streamer writes relative to the box, through boxtransform.
@@ -103,11 +98,11 @@ test_details (void)
 static void
 expect_keypoints (const gchar *launch, gboolean left)
 {
-  GstHarness *h = harness_new (launch);
+  g_autoptr (GstHarness) h = harness_new (launch);
   GstBus *bus = harness_bus (h);
 
   for (guint i = 0; i < 2; i++) {
-    GstBuffer *buffer = frame_new (0);
+    g_autoptr (GstBuffer) buffer = frame_new (0);
     GstVideoRegionOfInterestMeta *roi = add_region (buffer, 1, "person", 20, 50, 30, 60);
 
     gst_video_region_of_interest_meta_add_param (roi,
@@ -120,12 +115,10 @@ expect_keypoints (const gchar *launch, gboolean left)
     roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 1);
     g_assert_cmpuint (g_list_length (roi->params), ==, left ? 3 : 1);
     g_assert_nonnull (gst_video_region_of_interest_meta_get_param (roi, "pose"));
-    gst_buffer_unref (buffer);
   }
   if (!left)
     assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "\"segmentation\"");
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
-  harness_teardown (h, bus);
 }
 
 /* They fit as long as the box keeps its content. */
@@ -163,7 +156,7 @@ three_boxes (void)
 static void
 test_playing (void)
 {
-  GstHarness *h = harness_new_caps ("boxtransform", CAPS (640, 480));
+  g_autoptr (GstHarness) h = harness_new_caps ("boxtransform", CAPS (640, 480));
   GstBuffer *buffer = through (h, three_boxes ());
 
   assert_ids (buffer, "1 2 3");
@@ -187,7 +180,6 @@ test_playing (void)
   gst_element_set_state (h->element, GST_STATE_READY);
   gst_element_set_state (h->element, GST_STATE_PLAYING);
   assert_stats (h->element, 0, 0, 0, 0);
-  gst_harness_teardown (h);
 }
 
 /* A buffer without a change, or without boxes, passes as it is; a shared one that changes is
@@ -195,8 +187,9 @@ test_playing (void)
 static void
 test_copies (void)
 {
-  GstHarness *h = harness_new_caps ("boxtransform", CAPS (640, 480));
-  GstBuffer *buffer = three_boxes (), *out;
+  g_autoptr (GstHarness) h = harness_new_caps ("boxtransform", CAPS (640, 480));
+  g_autoptr (GstBuffer) buffer = three_boxes ();
+  GstBuffer *out;
 
   out = through (h, gst_buffer_ref (buffer));
   g_assert_true (out == buffer);
@@ -215,8 +208,6 @@ test_copies (void)
   out = through (h, gst_buffer_ref (buffer));
   g_assert_true (out == buffer);
   gst_buffer_unref (out);
-  gst_buffer_unref (buffer);
-  gst_harness_teardown (h);
 }
 
 /* What cannot be is an error that names it. */
@@ -235,21 +226,19 @@ test_errors (void)
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
-    gchar *launch = g_strconcat ("boxtransform ", rows[i][0], NULL);
-    GstHarness *h = harness_new_caps (launch, rows[i][1]);
+    g_autofree gchar *launch = g_strconcat ("boxtransform ", rows[i][0], NULL);
+    g_autoptr (GstHarness) h = harness_new_caps (launch, rows[i][1]);
     GstBus *bus = harness_bus (h);
 
     g_assert_cmpint (gst_harness_push (h, frame_new (0)), ==, GST_FLOW_ERROR);
     assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR), rows[i][2]);
-    harness_teardown (h, bus);
-    g_free (launch);
   }
 }
 
 static void
 test_auto_direction (void)
 {
-  GstHarness *h = harness_new_caps ("boxtransform video-direction=90r", CAPS (480, 640));
+  g_autoptr (GstHarness) h = harness_new_caps ("boxtransform video-direction=90r", CAPS (480, 640));
   GstBus *bus = harness_bus (h);
   gint direction;
 
@@ -257,25 +246,23 @@ test_auto_direction (void)
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 1);
   g_object_get (h->element, "video-direction", &direction, NULL);
   g_assert_cmpint (direction, ==, GST_VIDEO_ORIENTATION_90R);
-  harness_teardown (h, bus);
 }
 
 static void
 test_defaults (void)
 {
-  GstElement *element = element_new ("boxtransform");
+  g_autoptr (GstElement) element = element_new ("boxtransform");
 
   assert_values (element, "top bottom left right width height video-direction stretched clip",
       "0 0 0 0 0 0 identity false true");
-  gst_object_unref (element);
 }
 
 /* Values that change with stream time. */
 static void
 test_controlled (void)
 {
-  GstHarness *h = harness_new_caps ("boxtransform", CAPS (640, 480));
-  GstControlSource *source = gst_interpolation_control_source_new ();
+  g_autoptr (GstHarness) h = harness_new_caps ("boxtransform", CAPS (640, 480));
+  g_autoptr (GstControlSource) source = gst_interpolation_control_source_new ();
   GstBuffer *buffer;
   guint i;
 
@@ -291,8 +278,6 @@ test_controlled (void)
     g_assert_cmpstr (boxes_on (buffer), ==, i ? "13,0,10,10" : "15,0,10,10");
     gst_buffer_unref (buffer);
   }
-  gst_object_unref (source);
-  gst_harness_teardown (h);
 }
 
 /* A moved box gets normalized corners if it has a structure for them, because its corners need
@@ -300,8 +285,9 @@ test_controlled (void)
 static void
 test_between_pixels (void)
 {
-  GstHarness *h = harness_new_caps ("boxtransform width=640 height=480", CAPS (320, 240));
-  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstHarness)
+      h = harness_new_caps ("boxtransform width=640 height=480", CAPS (320, 240));
+  g_autoptr (GstBuffer) buffer = frame_new (0);
   GstStructure *detection;
   gdouble x_min = 0, y_max = 0;
 
@@ -313,8 +299,6 @@ test_between_pixels (void)
   g_assert_true (gst_structure_get_double (detection, "y_max", &y_max));
   g_assert_cmpfloat (x_min, ==, 50.5 / 320);
   g_assert_cmpfloat (y_max, ==, 75.5 / 240);
-  gst_buffer_unref (buffer);
-  gst_harness_teardown (h);
 }
 
 static const TestCase cases[] = { CASE (test_defaults), CASE (test_between_pixels),

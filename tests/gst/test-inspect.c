@@ -34,16 +34,14 @@ test_metadata (void)
   guint i;
 
   for (i = 0; elements[i]; i++) {
-    GstElementFactory *factory = gst_element_factory_find (elements[i]);
-    gchar *in_example = g_strconcat (" ! ", elements[i], " ", NULL);
+    g_autoptr (GstElementFactory) factory = gst_element_factory_find (elements[i]);
+    g_autofree gchar *in_example = g_strconcat (" ! ", elements[i], " ", NULL);
 
     g_assert_nonnull (factory);
     g_assert_cmpstr (metadata (factory, "author"), ==, "The gst-nms authors");
     g_assert_true (g_pattern_match_simple ("Filter/*/Video", metadata (factory, "klass")));
     g_assert_true (g_str_has_prefix (metadata (factory, "example"), "gst-launch-1.0 "));
     g_assert_nonnull (strstr (metadata (factory, "example"), in_example));
-    g_free (in_example);
-    gst_object_unref (factory);
   }
   g_strfreev (elements);
 }
@@ -53,12 +51,11 @@ static void
 assert_described (GstElement *element, const gchar *property, const gchar *word)
 {
   GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), property);
-  gchar *pattern = g_strdup_printf ("(?<![-\\w])%s(?![-\\w])", word);
+  g_autofree gchar *pattern = g_strdup_printf ("(?<![-\\w])%s(?![-\\w])", word);
 
   g_assert_nonnull (spec);
   if (!g_regex_match_simple (pattern, g_param_spec_get_blurb (spec), 0, 0))
     g_error ("%s of %s does not say \"%s\"", property, GST_OBJECT_NAME (element), word);
-  g_free (pattern);
 }
 
 /* The states of tags are the fields of stats, which the description of stats lists. */
@@ -74,13 +71,12 @@ test_states (void)
         NULL } };
 
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
-    GstElement *element = element_new (lines[i]);
+    g_autoptr (GstElement) element = element_new (lines[i]);
 
     for (guint k = 0; k < G_N_ELEMENTS (words); k++)
       assert_described (element, "action", words[k]);
     for (guint k = 0; states[i][k]; k++)
       assert_described (element, "stats", states[i][k]);
-    gst_object_unref (element);
   }
 }
 
@@ -162,7 +158,8 @@ test_frame_boxes (void)
 static void
 test_without_effect (void)
 {
-  GstElement *element = element_new ("boxmerge start-time-selection=set start-time=5000000000");
+  g_autoptr (GstElement)
+      element = element_new ("boxmerge start-time-selection=set start-time=5000000000");
   guint64 start_time;
   gint selection;
 
@@ -171,7 +168,6 @@ test_without_effect (void)
   g_object_get (element, "start-time", &start_time, "start-time-selection", &selection, NULL);
   g_assert_cmpuint (start_time, ==, G_MAXUINT64);
   g_assert_cmpint (selection, ==, 0);
-  gst_object_unref (element);
 }
 
 static const TestCase cases[] = { CASE (test_metadata), CASE (test_states), CASE (test_stats),

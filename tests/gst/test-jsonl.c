@@ -30,13 +30,12 @@ finish (void)
 static gboolean
 parse_bytes (const gchar *text, gsize length, GError **error)
 {
-  gchar *copy = g_malloc (length + 1);
+  g_autofree gchar *copy = g_malloc (length + 1);
   gboolean ok;
 
   memcpy (copy, text, length);
   copy[length] = '\0';
   ok = jsonl_parse (parser, copy, length, &frame, error);
-  g_free (copy);
   return ok;
 }
 
@@ -60,14 +59,13 @@ box (guint i)
 static void
 must_refuse (const gchar *text, gsize length, const gchar *reason)
 {
-  GError *error = NULL;
+  g_autoptr (GError) error = NULL;
 
   if (parse_bytes (text, length, &error))
     g_error ("accepted: %s", text);
   g_assert_true (g_error_matches (error, RECORD_ERROR, RECORD_ERROR_MALFORMED));
   if (strstr (error->message, reason) == NULL)
     g_error ("%s\n  said: %s\n  not:  %s", text, error->message, reason);
-  g_error_free (error);
 }
 
 static void
@@ -281,7 +279,7 @@ nesting_is_bounded (void)
 static void
 many_boxes (void)
 {
-  GString *text = g_string_new ("{\"objects\":[");
+  g_autoptr (GString) text = g_string_new ("{\"objects\":[");
   GError *error = NULL;
   guint i;
 
@@ -291,7 +289,6 @@ many_boxes (void)
   g_assert_true (jsonl_parse (parser, text->str, text->len, &frame, &error));
   g_assert_cmpint (frame.boxes->len, ==, 120000);
   g_assert_true (box (119999)->x == 119999);
-  g_string_free (text, TRUE);
 }
 
 /* 15 digits times a power of ten are rounded once, also those that a product of two doubles in 80
@@ -299,7 +296,7 @@ many_boxes (void)
 static void
 numbers_are_read_exactly (void)
 {
-  GRand *random = g_rand_new_with_seed (3);
+  g_autoptr (GRand) random = g_rand_new_with_seed (3);
   gchar number[40], line[120];
 
   for (guint i = 0; i < 100000; i++) {
@@ -314,13 +311,12 @@ numbers_are_read_exactly (void)
     if (box (0)->confidence != g_ascii_strtod (number, NULL))
       g_error ("%s", number);
   }
-  g_rand_free (random);
 }
 
 static void
 not_a_number_is_left_out (void)
 {
-  GString *text = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
   Box one = { .w = 1, .h = 1, .flags = BOX_HAS_CONFIDENCE, .confidence = NAN, .suppressed_by = -1 };
 
   recorded_frame_reset (&frame);
@@ -333,13 +329,12 @@ not_a_number_is_left_out (void)
       "{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"region_id\":0}]}\n");
   g_string_truncate (text, 0);
   g_assert_cmpint (mot_text_format (&frame, text), ==, 2);
-  g_string_free (text, TRUE);
 }
 
 static void
 the_first_box_is_written_as_suppressor (void)
 {
-  GString *text = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
   Box one = { .w = 1, .h = 1, .state = BOX_STATE_KEPT, .suppressed_by = -1 };
 
   recorded_frame_reset (&frame);
@@ -353,7 +348,6 @@ the_first_box_is_written_as_suppressor (void)
       "\"nms\":{\"state\":\"kept\"}},"
       "{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"region_id\":0,"
       "\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":0}}]}\n");
-  g_string_free (text, TRUE);
 }
 
 /* ------------------------------------------------------------------ fitting */
@@ -371,7 +365,7 @@ static void
 boxes_fit_the_caps (void)
 {
   const Box *b;
-  GError *error = NULL;
+  g_autoptr (GError) error = NULL;
 
   /* whole pixels on the frame need no normalized coordinates */
   must_parse ("{\"objects\":[{\"x\":10,\"y\":20,\"w\":30,\"h\":40}]}");
@@ -420,15 +414,14 @@ boxes_fit_the_caps (void)
               "{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":2}}}]}");
   g_assert_false (recorded_frame_fit (&frame, 0, 0, &error));
   g_assert_nonnull (strstr (error->message, "neither a resolution"));
-  g_error_free (error);
 }
 
 /* Any box that is written reads back as the same text. */
 static void
 text_reads_back_as_the_same_text (void)
 {
-  GRand *random = g_rand_new_with_seed (5);
-  GString *once = g_string_new (NULL), *again = g_string_new (NULL);
+  g_autoptr (GRand) random = g_rand_new_with_seed (5);
+  g_autoptr (GString) once = g_string_new (NULL), again = g_string_new (NULL);
   guint round, i;
 
   for (round = 0; round < 3000; round++) {
@@ -457,9 +450,6 @@ text_reads_back_as_the_same_text (void)
     again->str[again->len - 1] = '\0';
     g_assert_cmpstr (once->str, ==, again->str);
   }
-  g_string_free (once, TRUE);
-  g_string_free (again, TRUE);
-  g_rand_free (random);
 }
 
 static const TestCase cases[] = { CASE (every_member_is_read), CASE (what_may_be_missing),

@@ -29,8 +29,8 @@ numbers_are_short_and_exact (void)
     { 5e-324, "4.94065645841247e-324" },
     { 123456789012345680.0, "1.2345678901234568e+17" },
   };
-  GRand *random = g_rand_new_with_seed (11);
-  GString *text = g_string_new (NULL);
+  g_autoptr (GRand) random = g_rand_new_with_seed (11);
+  g_autoptr (GString) text = g_string_new (NULL);
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -56,8 +56,6 @@ numbers_are_short_and_exact (void)
   g_string_truncate (text, 0);
   jsonl_append_int (text, G_MININT64);
   g_assert_cmpstr (text->str, ==, "-9223372036854775808");
-  g_string_free (text, TRUE);
-  g_rand_free (random);
 }
 
 /* A number has the digits of the shortest of %.15g, %.16g and %.17g that reads back. */
@@ -66,8 +64,8 @@ numbers_have_the_digits_of_printf (void)
 {
   static const gdouble edges[] = { 1e-4, 9.9999999999999991e-5, 1e15, 999999999999999.9, 1e14,
     -1e15 };
-  GRand *random = g_rand_new_with_seed (5);
-  GString *text = g_string_new (NULL);
+  g_autoptr (GRand) random = g_rand_new_with_seed (5);
+  g_autoptr (GString) text = g_string_new (NULL);
   gchar expected[G_ASCII_DTOSTR_BUF_SIZE], how[8];
 
   for (guint i = 0; i < 100000 + G_N_ELEMENTS (edges); i++) {
@@ -84,8 +82,6 @@ numbers_have_the_digits_of_printf (void)
     jsonl_append_double (text, number);
     g_assert_cmpstr (text->str, ==, expected);
   }
-  g_string_free (text, TRUE);
-  g_rand_free (random);
 }
 
 #ifdef __SSE2__
@@ -94,7 +90,7 @@ static void
 numbers_are_exact_under_flush_to_zero (void)
 {
   const unsigned int mode = _mm_getcsr ();
-  GString *text = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
 
   _mm_setcsr (mode | 0x8040);
   jsonl_append_double (text, 5e-324);
@@ -102,7 +98,6 @@ numbers_are_exact_under_flush_to_zero (void)
   jsonl_append_double (text, 1e-310);
   _mm_setcsr (mode);
   g_assert_cmpstr (text->str, ==, "4.94065645841247e-324 9.99999999999997e-311");
-  g_string_free (text, TRUE);
 }
 #endif
 
@@ -119,7 +114,7 @@ strings_are_escaped (void)
     { "a\xff\xc3", "\"a\xef\xbf\xbd\xef\xbf\xbd\"" },
     { "\xed\xa0\x80z", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\"" }, /* a lone surrogate */
   };
-  GString *text = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -127,7 +122,6 @@ strings_are_escaped (void)
     jsonl_append_string (text, rows[i].text);
     g_assert_cmpstr (text->str, ==, rows[i].json);
   }
-  g_string_free (text, TRUE);
 }
 
 static const TestCase cases[] = { CASE (numbers_are_short_and_exact),

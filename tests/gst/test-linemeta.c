@@ -50,10 +50,9 @@ line_of (GstBuffer *buffer)
 static gchar *
 boxes_of (GstBuffer *buffer)
 {
-  GstBuffer *out = filtered ("boxrecord line-meta=true", gst_buffer_ref (buffer));
+  g_autoptr (GstBuffer) out = filtered ("boxrecord line-meta=true", gst_buffer_ref (buffer));
   gchar *line = g_strdup (line_of (out));
 
-  gst_buffer_unref (out);
   return line;
 }
 
@@ -62,16 +61,13 @@ boxes_of (GstBuffer *buffer)
 static void
 expect_boxes (GstBuffer *buffer)
 {
-  gchar *sent = g_strdup (line_of (buffer)), *received;
-  GstBuffer *out = filtered ("boxreplay line-meta=true meta=roi", buffer);
+  g_autofree gchar *sent = g_strdup (line_of (buffer)), *received = NULL;
+  g_autoptr (GstBuffer) out = filtered ("boxreplay line-meta=true meta=roi", buffer);
 
   assert_ids (out, "4 2 9");
   g_assert_null (line_of (out));
   received = boxes_of (out);
   g_assert_cmpstr (received, ==, sent);
-  g_free (sent);
-  g_free (received);
-  gst_buffer_unref (out);
 }
 
 static void
@@ -86,15 +82,14 @@ carries_all_boxes (void)
 static void
 copies_a_shared_buffer (void)
 {
-  GstBuffer *buffer = frame_new (FRAME),
-            *out = filtered ("boxrecord line-meta=true", gst_buffer_ref (buffer));
+  GstBuffer *buffer = frame_new (FRAME);
+  g_autoptr (GstBuffer) out = filtered ("boxrecord line-meta=true", gst_buffer_ref (buffer));
 
   g_assert_true (out != buffer);
   g_assert_true (line_of (out) != NULL && line_of (buffer) == NULL);
   gst_buffer_unref (buffer);
   buffer = filtered ("boxreplay line-meta=true", gst_buffer_ref (out));
   g_assert_true (line_of (out) != NULL && line_of (buffer) == NULL);
-  gst_buffer_unref (out);
   gst_buffer_unref (buffer);
 }
 
@@ -123,16 +118,14 @@ replaces_an_older_line (void)
 static void
 passes_a_buffer_without_a_line (void)
 {
-  GstHarness *h = harness_new ("boxreplay line-meta=true");
-  GstBuffer *buffer = frame_new (FRAME);
+  g_autoptr (GstHarness) h = harness_new ("boxreplay line-meta=true");
+  g_autoptr (GstBuffer) buffer = frame_new (FRAME);
 
   add_region (buffer, 7, "car", 3, 4, 5, 6);
   buffer = through (h, buffer);
   assert_ids (buffer, "7");
   g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1);
   g_assert_cmpuint (stat_of (h->element, "matched"), ==, 0);
-  gst_buffer_unref (buffer);
-  gst_harness_teardown (h);
 }
 
 /* A converter keeps the size of the picture, so the line stays true; a scaler does not. */
@@ -140,7 +133,8 @@ static void
 follows_conversion_and_not_scaling (void)
 {
   const gsize size = FRAME_WIDTH * FRAME_HEIGHT;
-  GstBuffer *buffer = frame_with_line (), *out;
+  GstBuffer *buffer = frame_with_line ();
+  g_autoptr (GstBuffer) out = NULL;
   GstHarness *h = gst_harness_new_parse ("videoconvert ! capsfilter caps=\"video/x-raw,"
                                          "format=RGB\"");
 
@@ -155,7 +149,6 @@ follows_conversion_and_not_scaling (void)
   gst_harness_set_src_caps_str (h, FRAME_CAPS);
   out = through (h, buffer);
   g_assert_null (line_of (out));
-  gst_buffer_unref (out);
   gst_harness_teardown (h);
 }
 
@@ -182,7 +175,7 @@ passes_serialization (void)
 static void
 expect_refusal (const gchar *launch_line, gboolean pad)
 {
-  GstElement *element = element_new (launch_line);
+  g_autoptr (GstElement) element = element_new (launch_line);
   GstPad *boxes = pad ? gst_element_request_pad_simple (element, "boxes") : NULL;
 
   g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
@@ -190,7 +183,6 @@ expect_refusal (const gchar *launch_line, gboolean pad)
   if (boxes)
     gst_element_release_request_pad (element, boxes);
   gst_clear_object (&boxes);
-  gst_object_unref (element);
 }
 
 /* A boxreplay has one recording, and a boxrecord has an output: a location, the metadata or the
@@ -211,8 +203,8 @@ is_a_recording_of_its_own (void)
 static void
 reports_at_each_end (void)
 {
-  GstHarness *h = harness_new ("boxreplay line-meta=true");
-  GstBus *bus = gst_bus_new ();
+  g_autoptr (GstHarness) h = harness_new ("boxreplay line-meta=true");
+  g_autoptr (GstBus) bus = gst_bus_new ();
   GstMessage *message;
 
   gst_element_set_bus (h->element, bus);
@@ -230,8 +222,6 @@ reports_at_each_end (void)
     gst_harness_set_src_caps_str (h, FRAME_CAPS);
   }
   gst_element_set_bus (h->element, NULL);
-  gst_object_unref (bus);
-  gst_harness_teardown (h);
 }
 
 static const TestCase cases[] = { CASE (carries_all_boxes), CASE (copies_a_shared_buffer),

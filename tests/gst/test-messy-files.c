@@ -31,9 +31,8 @@ lacking (const gchar *const *elements)
 {
   for (; *elements; elements++) {
     if (!has_element (*elements)) {
-      gchar *why = g_strdup_printf ("there is no %s", *elements);
+      g_autofree gchar *why = g_strdup_printf ("there is no %s", *elements);
       g_test_skip (why);
-      g_free (why);
       return TRUE;
     }
   }
@@ -48,13 +47,12 @@ lacking (const gchar *const *elements)
 static void
 make_video (const gchar *path, guint frames, gint width, gint height, const gchar *encoder)
 {
-  GstElement *pipeline = playing_new (
+  g_autoptr (GstElement) pipeline = playing_new (
       "videotestsrc num-buffers=%u pattern=ball ! "
       "video/x-raw,format=I420,width=%d,height=%d,framerate=10/1 ! %s ! filesink location=%s",
       frames, width, height, encoder, path);
 
   playing_to_end (pipeline);
-  gst_object_unref (pipeline);
 }
 
 static const gchar *const decoder[] = { "avidemux", "avdec_msmpeg4", NULL };
@@ -84,7 +82,7 @@ part (GstElement *pipeline, Numbered *seen, GstMessageType end, guint first, gui
 static void
 test_seeks (void)
 {
-  gchar *all = text_file_path ("all.jsonl");
+  g_autofree gchar *all = text_file_path ("all.jsonl");
   Numbered *seen = g_new (Numbered, 1);
   GstElement *pipeline;
 
@@ -115,15 +113,14 @@ test_seeks (void)
     gst_object_unref (pipeline);
   }
   g_free (seen);
-  g_free (all);
 }
 
 static void
 play_backwards (const gchar *path, const gchar *decode, gint width, gint height, guint first)
 {
-  gchar *all = text_file_path ("all.jsonl");
+  g_autofree gchar *all = text_file_path ("all.jsonl");
   Numbered *seen = g_new (Numbered, 1);
-  GstElement *pipeline;
+  g_autoptr (GstElement) pipeline = NULL;
 
   numbered_record (all, FRAMES, width, height, NULL);
   numbered_expect (seen, SETTINGS, FRAMES, width, height);
@@ -141,9 +138,7 @@ play_backwards (const gchar *path, const gchar *decode, gint width, gint height,
   seek (pipeline, -2.0, GST_SEEK_FLAG_FLUSH, first, 20);
   part (pipeline, seen, GST_MESSAGE_EOS, 19, first);
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (pipeline);
   g_free (seen);
-  g_free (all);
 }
 
 /* avidemux outputs nothing if the end is between two key frames */
@@ -159,13 +154,12 @@ test_backwards_key_frames (void)
 {
   static const gchar *const elements[] = { "videotestsrc", "jpegenc", "jpegdec", "avimux",
     "avidemux", NULL };
-  gchar *path = text_file_path ("motion.avi");
+  g_autofree gchar *path = text_file_path ("motion.avi");
 
   if (!lacking (elements)) {
     make_video (path, 30, 320, 256, "jpegenc ! avimux");
     play_backwards (path, "avidemux ! jpegdec", 320, 256, 10);
   }
-  g_free (path);
 }
 
 /* ------------------------------------------------------------ other decoders */
@@ -181,12 +175,11 @@ typedef struct
 static void
 size_on_pad (GstPad *pad, gint *width, gint *height)
 {
-  GstCaps *caps = gst_pad_get_current_caps (pad);
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
   const GstStructure *s = gst_caps_get_structure (caps, 0);
 
   g_assert_true (
       gst_structure_get (s, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL));
-  gst_caps_unref (caps);
 }
 
 static GstPadProbeReturn
@@ -224,7 +217,7 @@ see_next (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 static void
 link_new_pad (GstElement *decodebin, GstPad *pad, gpointer user_data)
 {
-  GstPad *sink = gst_element_get_static_pad (user_data, "sink");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (user_data, "sink");
   GstPad *before = gst_pad_get_peer (sink);
 
   if (before) {
@@ -232,7 +225,6 @@ link_new_pad (GstElement *decodebin, GstPad *pad, gpointer user_data)
     gst_object_unref (before);
   }
   g_assert_cmpint (gst_pad_link (pad, sink), ==, GST_PAD_LINK_OK);
-  gst_object_unref (sink);
 }
 
 /* Two Ogg files in one. At the second one decodebin removes its decoders, creates others
@@ -242,11 +234,12 @@ test_decodebin_plugs_anew (void)
 {
   static const gchar *const elements[] = { "videotestsrc", "theoraenc", "theoradec", "oggmux",
     "oggdemux", "decodebin", NULL };
-  gchar *first = text_file_path ("first.ogg"), *second = text_file_path ("second.ogg");
-  gchar *both = text_file_path ("both.ogg"), *bytes;
+  g_autofree gchar *first = text_file_path ("first.ogg"), *second = text_file_path ("second.ogg");
+  g_autofree gchar *both = text_file_path ("both.ogg");
+  gchar *bytes;
   Counted counted = { .seen = g_new (Numbered, 2) };
   GstElement *pipeline, *decodebin, *filter;
-  GString *joined = g_string_new (NULL);
+  g_autoptr (GString) joined = g_string_new (NULL);
   gsize length;
 
   if (!lacking (elements)) {
@@ -278,11 +271,7 @@ test_decodebin_plugs_anew (void)
     gst_object_unref (filter);
     gst_object_unref (pipeline);
   }
-  g_string_free (joined, TRUE);
   g_free (counted.seen);
-  g_free (first);
-  g_free (second);
-  g_free (both);
 }
 
 static const TestCase cases[] = { CASE (test_seeks), CASE (test_backwards),

@@ -22,12 +22,10 @@
 static void
 must_be_equal (const gchar *left, const gchar *right)
 {
-  gchar *a = text_file_read (left), *b = text_file_read (right);
+  g_autofree gchar *a = text_file_read (left), *b = text_file_read (right);
 
   g_assert_cmpstr (a, ==, b);
   g_assert_cmpuint (strlen (a), >, 1000);
-  g_free (a);
-  g_free (b);
 }
 
 /* --------------------------------------------------------------- timestamps */
@@ -46,10 +44,10 @@ count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 static void
 test_without_timestamps (void)
 {
-  gchar *all = text_file_path ("all.jsonl"), *copy = text_file_path ("copy.jsonl");
+  g_autofree gchar *all = text_file_path ("all.jsonl"), *copy = text_file_path ("copy.jsonl");
   Numbered *seen = g_new (Numbered, 1);
   GstClockTime times[FRAMES];
-  GstElement *pipeline;
+  g_autoptr (GstElement) pipeline = NULL;
   guint i;
 
   for (i = 0; i < FRAMES; i++)
@@ -67,10 +65,7 @@ test_without_timestamps (void)
   numbered_must_be (seen, 0, FRAMES - 1);
   g_assert_cmpuint (playing_stat (pipeline, "replay", "unmatched"), ==, 0);
   must_be_equal (all, copy);
-  gst_object_unref (pipeline);
   g_free (seen);
-  g_free (all);
-  g_free (copy);
 }
 
 /* The frames are 1 ms to 3 s apart; two have the same time. */
@@ -118,10 +113,10 @@ see_irregular (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 static void
 test_variable_rate (void)
 {
-  gchar *all = text_file_path ("all.jsonl"), *copy = text_file_path ("copy.jsonl");
+  g_autofree gchar *all = text_file_path ("all.jsonl"), *copy = text_file_path ("copy.jsonl");
   Irregular *state = g_new0 (Irregular, 1);
   GstClockTime times[FRAMES];
-  GstElement *pipeline;
+  g_autoptr (GstElement) pipeline = NULL;
   guint i;
 
   for (i = 0; i < FRAMES; i++)
@@ -139,10 +134,7 @@ test_variable_rate (void)
   numbered_must_be (&state->seen, 0, FRAMES - 1);
   g_assert_cmpuint (playing_stat (pipeline, "replay", "unmatched"), ==, 0);
   must_be_equal (all, copy);
-  gst_object_unref (pipeline);
   g_free (state);
-  g_free (all);
-  g_free (copy);
 }
 
 /* --------------------------------------------------------------------- caps */
@@ -206,10 +198,10 @@ test_resolution_change (void)
 static void
 test_tee (void)
 {
-  gchar *all = text_file_path ("all.jsonl"), *copy = text_file_path ("copy.jsonl");
+  g_autofree gchar *all = text_file_path ("all.jsonl"), *copy = text_file_path ("copy.jsonl");
   Irregular *state = g_new0 (Irregular, 1);
   GstClockTime times[FRAMES];
-  GstElement *pipeline;
+  g_autoptr (GstElement) pipeline = NULL;
   guint i;
 
   for (i = 0; i < FRAMES; i++)
@@ -229,11 +221,8 @@ test_tee (void)
   playing_to_end (pipeline);
   numbered_must_be (&state->seen, 0, FRAMES - 1);
   must_be_equal (all, copy);
-  gst_object_unref (pipeline);
 
   g_free (state);
-  g_free (all);
-  g_free (copy);
 }
 
 static const TestCase cases[] = { CASE (test_without_timestamps), CASE (test_variable_rate),

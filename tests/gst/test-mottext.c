@@ -75,13 +75,12 @@ malformed_mot_lines_are_refused (void)
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
-    GError *error = NULL;
+    g_autoptr (GError) error = NULL;
 
     if (mot_text_parse_line (rows[i].text, &line, &error))
       g_error ("accepted %s", rows[i].text);
     if (strstr (error->message, rows[i].reason) == NULL)
       g_error ("%s: %s", rows[i].text, error->message);
-    g_error_free (error);
   }
 }
 
@@ -89,8 +88,8 @@ malformed_mot_lines_are_refused (void)
 static void
 mot_text_reads_back_as_the_same_text (void)
 {
-  GRand *random = g_rand_new_with_seed (8);
-  GString *once = g_string_new (NULL), *again = g_string_new (NULL);
+  g_autoptr (GRand) random = g_rand_new_with_seed (8);
+  g_autoptr (GString) once = g_string_new (NULL), again = g_string_new (NULL);
   RecordedFrame frame;
   guint round;
 
@@ -133,9 +132,6 @@ mot_text_reads_back_as_the_same_text (void)
     g_assert_cmpstr (once->str, ==, again->str);
   }
   recorded_frame_clear (&frame);
-  g_string_free (once, TRUE);
-  g_string_free (again, TRUE);
-  g_rand_free (random);
 }
 
 static const TestCase cases[] = { CASE (mot_lines_are_read), CASE (malformed_mot_lines_are_refused),

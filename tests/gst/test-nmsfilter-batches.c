@@ -263,7 +263,7 @@ test_no_caps (void)
   batches_assert_ids (batch, 0, 0, "1 2");
   assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "caps state no frame size");
   gst_buffer_unref (batch);
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 static void
@@ -274,7 +274,7 @@ test_no_batch (void)
 
   g_assert_cmpint (gst_harness_push (h, batches_pair_new (0, 0)), ==, GST_FLOW_ERROR);
   assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR), "not a batch");
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* The slices of one stream: the caps of the video with the feature. */
@@ -331,7 +331,7 @@ test_score_loss (void)
   gst_buffer_unref (through (h, batch));
   assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "arrive without a confidence");
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 static const TestCase cases[] = { { "/batches/nmsfilter/sizes", test_sizes },

@@ -174,7 +174,7 @@ test_unusable_while_playing (void)
     g_assert_true (gst_structure_has_field (options, "person"));
     gst_structure_free (options);
   }
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* Options as users type them in a shell, with quotes. */

@@ -179,7 +179,7 @@ test_refusals (void)
   assert_values (h->element, "class-groups", "NULL");
   g_object_set (h->element, "class-groups", "a,b", NULL);
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
-  harness_teardown (h, bus);
+  harness_free (h);
   expect_no_starts (refused, G_N_ELEMENTS (refused));
 
   for (guint i = 1; i < 1000; i++)

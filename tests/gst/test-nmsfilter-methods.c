@@ -220,7 +220,7 @@ test_refusals (void)
   g_assert_cmpint (method, ==, 1);
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
   gst_buffer_unref (through (h, frame ()));
-  harness_teardown (h, bus);
+  harness_free (h);
   expect_no_starts (refused, G_N_ELEMENTS (refused));
 }
 
@@ -242,7 +242,7 @@ test_options_while_playing (void)
   expect_through (h, frame (), "1 3 4");
   g_object_set (h->element, "method-options", NULL, NULL);
   expect_through (h, frame (), "1 2 3 4");
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 static void

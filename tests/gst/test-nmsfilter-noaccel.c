@@ -65,7 +65,7 @@ test_warning (void)
       "engine runs instead.");
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR), ==, 0);
   g_assert_cmpuint (attempts, ==, 2); /* by its name, and beside the plugin */
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 static void
@@ -81,7 +81,7 @@ test_strict (void)
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ERROR);
   gst_message_unref (message);
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 static const TestCase cases[] = { { "/nmsfilter/noaccel/warning", test_warning },

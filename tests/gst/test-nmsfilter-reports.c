@@ -102,7 +102,7 @@ test_off_by_default (void)
   push_seconds (h, 0, 30);
   gst_harness_push_event (h, gst_event_new_eos ());
   g_assert_cmpuint (count_reports (bus), ==, 0);
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 static void
@@ -126,7 +126,7 @@ test_fields (void)
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 20);
   g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 10);
   g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 10);
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 static void
@@ -152,7 +152,7 @@ test_interval (void)
   g_object_set (h->element, "interval", (guint64) 1, NULL);
   push_seconds (h, 70, 5);
   g_assert_cmpuint (count_reports (bus), ==, 5);
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* The reports of streams that end after some tenths of a second, one after a full interval if there
@@ -190,7 +190,7 @@ test_times (void)
         expect_report (bus, &in_ns);
     }
     g_assert_cmpuint (count_reports (bus), ==, 0);
-    harness_teardown (h, bus);
+    harness_free (h);
   }
 }
 
@@ -211,7 +211,7 @@ test_outside_segment (void)
   push_seconds (h, 100, 1);
   expect_report (bus,
       &(Report) { 10 * GST_SECOND, 0, 10 * GST_SECOND, 100 * GST_MSECOND, 10100 * GST_MSECOND, 4 });
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 static void
@@ -223,7 +223,7 @@ test_empty_stream (void)
 
   gst_harness_push_event (h, gst_event_new_eos ());
   expect_report (bus, &(Report) { none, none, none, none, none, 0 });
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* The stream jumps far forward and back; messages go on at the interval. */
@@ -253,7 +253,7 @@ test_jumps (void)
     push_seconds (h, 9, 11);
     g_assert_cmpuint (count_reports (bus), ==, 2);
   }
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* Without timestamps the system clock gives the interval. */
@@ -270,7 +270,7 @@ test_without_timestamps (void)
     gst_buffer_unref (through (h, pair (GST_CLOCK_TIME_NONE)));
     g_assert_cmpuint (count_reports (bus), ==, 1);
   }
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* In a pipeline the message reaches the application before EOS. */

@@ -70,7 +70,7 @@ test_global_threshold (void)
   }
   expect_no_warning (bus);
   g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 8);
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* The threshold of a class leads to the warning only for boxes of that class. */
@@ -88,7 +88,7 @@ test_class_threshold (void)
   expect_no_warning (bus);
   push (h, unscored ("b"));
   expect_warning (bus, "score threshold does not apply");
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* Also if only some of the boxes have no confidence. */
@@ -107,7 +107,7 @@ test_partly_scored (void)
   g_object_set (h->element, "score-threshold", -0.5, NULL); /* negative ones count, too */
   push (h, buffer);
   expect_warning (bus, "score threshold does not apply");
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* Without a threshold it warns if no box of a frame has a confidence, after a frame in
@@ -134,7 +134,7 @@ test_lost_scores (void)
   }
   gst_element_set_state (h->element, GST_STATE_READY);
   gst_element_set_state (h->element, GST_STATE_PLAYING);
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* A converter in the pipeline drops recorded confidences. */

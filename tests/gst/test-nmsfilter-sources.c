@@ -171,12 +171,12 @@ test_refusals (void)
   g_assert_null (sources);
   g_object_set (h->element, "sources", "a,b:score-threshold=1", NULL);
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
-  harness_teardown (h, bus);
+  harness_free (h);
   h = harness_new ("nmsfilter sources=a,b:priority=1");
   bus = harness_bus (h);
   g_object_set (h->element, "method", 1, NULL);
   assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "priorities in sources");
-  harness_teardown (h, bus);
+  harness_free (h);
   expect_no_starts (refused, G_N_ELEMENTS (refused));
 }
 

@@ -89,7 +89,7 @@ check_one_warning (const gchar *path, const gchar *reason)
   text = engine_in_use (h);
   g_assert_false (g_str_has_prefix (text, "xla"));
   g_free (text);
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 static void
@@ -119,7 +119,7 @@ test_strict (void)
   assert_says (message,
       "Cannot filter the boxes: engine xla: cannot load the plugin: /no/such/plugin.so");
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ERROR), ==, 0);
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* A plugin that crashes does not end the application. */
@@ -147,7 +147,7 @@ test_no_probe (void)
       "Engine xla opens its plugin without a trial: the program /nowhere/nms-xla-probe cannot be "
       "run");
   g_setenv ("NMS_XLA_PROBE", probe, TRUE);
-  harness_teardown (h, bus);
+  harness_free (h);
   g_free (probe);
   g_free (works);
 }
@@ -180,7 +180,7 @@ check_null_returns (gboolean strict)
   flow = GPOINTER_TO_INT (g_thread_join (thread));
   g_assert_cmpint (flow, ==, strict ? GST_FLOW_FLUSHING : GST_FLOW_OK);
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR), ==, 0);
-  harness_teardown (h, bus);
+  harness_free (h);
   g_free (stall);
 }
 
@@ -212,7 +212,7 @@ test_not_while_playing (void)
   g_object_get (h->element, "xla-plugin", &path, NULL);
   g_assert_cmpstr (path, ==, "second");
   g_free (path);
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* ------------------------------------------------------------- registry scan */
@@ -313,7 +313,7 @@ test_device (void)
   g_assert_cmpstr (text, ==, "xla:cpu");
   g_free (text);
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* The stream does not wait for the compilation: buffers pass meanwhile. No test before compiles
@@ -343,7 +343,7 @@ test_device_later (void)
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
   g_free (text);
   g_free (first);
-  harness_teardown (h, bus);
+  harness_free (h);
 }
 
 /* Returns whether the process has mapped libnmsaccel. */

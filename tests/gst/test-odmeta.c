@@ -9,7 +9,7 @@
 static void
 test_drop (void)
 {
-  GstBuffer *out = filtered ("nmsfilter", three_ods ());
+  g_autoptr (GstBuffer) out = filtered ("nmsfilter", three_ods ());
   gint x, y, w, h;
   gfloat confidence;
   GstAnalyticsODMtd od;
@@ -21,7 +21,6 @@ test_drop (void)
   g_assert_cmpint (w, ==, 50);
   g_assert_cmpfloat (confidence, ==, 0.9f);
   g_assert_cmpstr (g_quark_to_string (gst_analytics_od_mtd_get_obj_type (&od)), ==, "dog");
-  gst_buffer_unref (out);
 }
 
 /* Classes, thresholds, caps and options apply to ODs as to regions. */
@@ -49,7 +48,8 @@ test_settings (void)
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (rows); i++) {
-    GstBuffer *buffer = frame_new (0), *out;
+    GstBuffer *buffer = frame_new (0);
+    g_autoptr (GstBuffer) out = NULL;
 
     add_od (buffer, "dog", 1, 0, 50, 50, 0.5f);
     add_od (buffer, "dog", 2, 0, 50, 50, 0.9f);
@@ -59,7 +59,6 @@ test_settings (void)
     out = filtered (rows[i].launch_line, buffer);
     g_test_message ("%s", rows[i].launch_line);
     assert_ods (out, rows[i].left);
-    gst_buffer_unref (out);
   }
 }
 
@@ -68,8 +67,9 @@ test_settings (void)
 static void
 test_all_and_none (void)
 {
-  GstHarness *h = harness_new ("nmsfilter score-threshold=0.8");
-  GstBuffer *buffer = frame_new (0), *out;
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter score-threshold=0.8");
+  g_autoptr (GstBuffer) buffer = frame_new (0);
+  GstBuffer *out;
 
   add_class (buffer, add_od (buffer, "dog", 1, 0, 50, 50, 0.5f), "puppy", 0.5f);
   out = through (h, buffer);
@@ -81,8 +81,6 @@ test_all_and_none (void)
   out = through (h, gst_buffer_ref (buffer)); /* two owners */
   g_assert_true (out == buffer);
   gst_buffer_unref (out);
-  gst_buffer_unref (buffer);
-  gst_harness_teardown (h);
 }
 
 /* The other owner of a buffer keeps all its mtds. */
@@ -154,18 +152,18 @@ test_rotated (void)
 static void
 test_locked (void)
 {
-  GstBuffer *buffer = three_ods (), *out;
+  GstBuffer *buffer = three_ods ();
+  g_autoptr (GstBuffer) out = NULL;
 
   GST_META_FLAG_SET (gst_buffer_get_analytics_relation_meta (buffer), GST_META_FLAG_LOCKED);
   out = filtered ("nmsfilter", buffer);
   assert_ods (out, "1 2 300");
-  gst_buffer_unref (out);
 }
 
 static void
 test_tag (void)
 {
-  GstHarness *h = harness_new ("nmsfilter action=tag");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter action=tag");
   GstBuffer *buffer = three_ods (), *out;
   guint i;
 
@@ -185,22 +183,18 @@ test_tag (void)
   out = through (h, three_ods ()); /* not selected, so not tagged */
   g_assert_cmpuint (mtds_on (out), ==, 3);
   gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 
 static void
 test_allocation (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
-  GstCaps *caps = gst_caps_from_string (FRAME_CAPS);
-  GstQuery *query = gst_query_new_allocation (caps, FALSE);
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
+  g_autoptr (GstCaps) caps = gst_caps_from_string (FRAME_CAPS);
+  g_autoptr (GstQuery) query = gst_query_new_allocation (caps, FALSE);
 
   g_assert_true (gst_pad_peer_query (h->srcpad, query));
   g_assert_true (
       gst_query_find_allocation_meta (query, GST_ANALYTICS_RELATION_META_API_TYPE, NULL));
-  gst_query_unref (query);
-  gst_caps_unref (caps);
-  gst_harness_teardown (h);
 }
 
 static const TestCase cases[] = { CASE (test_drop), CASE (test_settings), CASE (test_all_and_none),

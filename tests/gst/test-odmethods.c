@@ -73,7 +73,8 @@ test_places (void)
 static void
 test_region_and_od (void)
 {
-  GstBuffer *buffer, *out;
+  GstBuffer *buffer;
+  g_autoptr (GstBuffer) out = NULL;
   GstVideoRegionOfInterestMeta *roi;
   guint ids[3];
 
@@ -89,7 +90,6 @@ test_region_and_od (void)
   g_assert_nonnull (roi);
   g_assert_cmpuint (roi->x, ==, 108);
   g_assert_cmpuint (count_on (out), ==, 1);
-  gst_buffer_unref (out);
 }
 
 /* A buffer with another owner does not change. */
@@ -97,14 +97,12 @@ static void
 test_shared_buffer (void)
 {
   guint ids[3];
-  GstBuffer *buffer = frame (ids), *out;
+  g_autoptr (GstBuffer) buffer = frame (ids), out = NULL;
 
   out = filtered ("nmsfilter method=weighted", gst_buffer_ref (buffer));
   assert_ods (out, "108 400");
   assert_ods (buffer, "100 120 400");
   g_assert_cmpstr (od_text (buffer, ids[0]), ==, "100 100 80 80 0.9");
-  gst_buffer_unref (out);
-  gst_buffer_unref (buffer);
 }
 
 static const TestCase cases[] = { CASE (test_scores), CASE (test_places), CASE (test_region_and_od),

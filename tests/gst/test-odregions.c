@@ -11,8 +11,9 @@
 static void
 test_both (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
-  GstBuffer *buffer = frame_new (0), *out;
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) out = NULL;
   guint id;
 
   foreign_mtd_add (buffer, 0); /* makes sure that no OD has id 0 */
@@ -39,8 +40,6 @@ test_both (void)
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 8);
   g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 5);
   g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 0);
-  gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 
 /* The first OD has id 0, which in a region means that it has no id. Such a region and OD are
@@ -48,7 +47,7 @@ test_both (void)
 static void
 test_first_id (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
   GstBuffer *buffer = frame_new (0), *out;
 
   add_od (buffer, "dog", 100, 100, 50, 50, 0.9f);
@@ -65,15 +64,15 @@ test_first_id (void)
   out = through (h, buffer);
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 4);
   gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 
 /* A region without a score, which names its OD, has the score of the OD. */
 static void
 test_score_of_od (void)
 {
-  GstHarness *h = harness_new ("nmsfilter score-threshold=0.5");
-  GstBuffer *buffer = frame_new (0), *out;
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter score-threshold=0.5");
+  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) out = NULL;
 
   foreign_mtd_add (buffer, 0); /* makes sure that no OD has id 0 */
   add_region (buffer, (gint) add_od (buffer, "dog", 100, 100, 50, 50, 0.25f), "dog", 100, 100, 50,
@@ -84,8 +83,6 @@ test_score_of_od (void)
   assert_ods (out, "300");
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 2);
   g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 0);
-  gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 
 static void
@@ -108,7 +105,8 @@ test_both_all_gone (void)
 static void
 test_both_tagged (void)
 {
-  GstBuffer *buffer = frame_new (0), *out;
+  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) out = NULL;
 
   add_od (buffer, "dog", 500, 100, 10, 10, 0.5f);
   add_exact (buffer, 1, "dog", 100, 100, 200, 110, 0.8);
@@ -121,7 +119,6 @@ test_both_tagged (void)
   assert_classes (out, 0, "nms:kept");
   assert_classes (out, 1, "nms:suppressed");
   assert_classes (out, 2, "nms:kept");
-  gst_buffer_unref (out);
 }
 
 /* Lets boxreplay attach the boxes of `text` to the buffer, and returns it; NULL, and the test is
@@ -195,7 +192,8 @@ static gchar *
 record (GstBuffer *first, GstBuffer *second)
 {
   GstElementFactory *factory = gst_element_factory_find ("boxrecord");
-  gchar *path = text_file_path ("recorded.jsonl"), *launch, *text = NULL;
+  g_autofree gchar *path = text_file_path ("recorded.jsonl");
+  gchar *launch, *text = NULL;
   GstHarness *h;
 
   if (factory) {
@@ -213,7 +211,6 @@ record (GstBuffer *first, GstBuffer *second)
     gst_buffer_unref (first);
     gst_buffer_unref (second);
   }
-  g_free (path);
   return text;
 }
 
@@ -223,7 +220,7 @@ static void
 test_recorded_after_parents (void)
 {
   GstBuffer *regions = frame_new (0), *ods = frame_new (0);
-  gchar *text;
+  g_autofree gchar *text = NULL;
 
   add_region (regions, 7, "dog", 100, 100, 50, 90);
   add_region (regions, 8, "paw", 110, 100, 9, 9)->parent_id = 7;
@@ -235,14 +232,13 @@ test_recorded_after_parents (void)
     g_assert_null (strstr (strchr (text, '\n'), "parent_id"));
     g_assert_nonnull (strstr (strchr (text, '\n'), "\"paw\""));
   }
-  g_free (text);
 }
 
 /* Tags of ODs are recorded; only ODs with a tag have a state. */
 static void
 test_recorded_tags (void)
 {
-  gchar *text = record (filtered ("nmsfilter action=tag", three_ods ()), three_ods ());
+  g_autofree gchar *text = record (filtered ("nmsfilter action=tag", three_ods ()), three_ods ());
 
   if (text) {
     gchar **parts = g_strsplit (text, "\"state\":\"", -1);
@@ -254,7 +250,6 @@ test_recorded_tags (void)
     g_assert_nonnull (strchr (parts[3], '\n')); /* the three are in the first line */
     g_strfreev (parts);
   }
-  g_free (text);
 }
 
 static const TestCase cases[] = { CASE (test_both), CASE (test_first_id), CASE (test_score_of_od),

@@ -87,11 +87,11 @@ test_related (void)
            gst_analytics_segmentation_mtd_get_mtd_type (), &mtd);
        segmentation++) {
     GstAnalyticsSegmentationMtd *one = (GstAnalyticsSegmentationMtd *) &mtd;
-    GstBuffer *its = gst_analytics_segmentation_mtd_get_mask (one, NULL, NULL, NULL, NULL);
+    g_autoptr (GstBuffer)
+        its = gst_analytics_segmentation_mtd_get_mask (one, NULL, NULL, NULL, NULL);
 
     g_assert_true (its == mask);
     g_assert_cmpuint (gst_analytics_segmentation_mtd_get_region_id (one, 1), ==, 8);
-    gst_buffer_unref (its);
   }
   g_assert_cmpuint (segmentation, ==, 2);
 #if GST_CHECK_VERSION(1, 28, 0)
@@ -166,7 +166,8 @@ static const GstAnalyticsMtdImpl uncopied_impl = { .name = "uncopied",
 static void
 test_uncopied (void)
 {
-  GstBuffer *buffer = three_ods (), *copy, *out;
+  GstBuffer *buffer = three_ods (), *copy;
+  g_autoptr (GstBuffer) out = NULL;
   GstAnalyticsMtd mtd;
   guint i;
 
@@ -180,7 +181,6 @@ test_uncopied (void)
   out = filtered ("nmsfilter", copy);
   assert_ods (out, "2 300");
   assert_classes (out, od_at (out, 2), "best");
-  gst_buffer_unref (out);
 }
 
 /* A part and its parent do not suppress each other, and are removed together. */

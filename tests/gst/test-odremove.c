@@ -285,11 +285,11 @@ test_random (void)
 {
   const gchar *wish = g_getenv ("NMS_TEST_ROUNDS");
   const guint rounds = wish ? (guint) g_ascii_strtoull (wish, NULL, 10) : 3000;
-  GstHarness *h = harness_new ("nmsfilter score-threshold=0.5");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter score-threshold=0.5");
   guint round, dropped = 0;
 
   for (round = 0; round < rounds; round++) {
-    GRand *rand = g_rand_new_with_seed (round);
+    g_autoptr (GRand) rand = g_rand_new_with_seed (round);
     Model model = random_model (rand);
     const gboolean shared = g_rand_boolean (rand);
     GstBuffer *buffer = make_buffer (&model), *other, *out;
@@ -307,10 +307,8 @@ test_random (void)
     gst_buffer_unref (out);
     gst_clear_buffer (&other);
     assert_none_alive (owned_alive);
-    g_rand_free (rand);
   }
   g_assert_cmpuint (dropped, >, rounds); /* more than one mtd a round */
-  gst_harness_teardown (h);
 }
 
 static const TestCase cases[] = { CASE (test_random), { NULL } };

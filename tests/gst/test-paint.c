@@ -103,14 +103,14 @@ static void
 test_masks (void)
 {
   guint8 full[40 * 24];
-  GRand *rand = g_rand_new_with_seed (3);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (3);
 
   memset (full, 255, sizeof full);
   for (guint round = 0; round < 40 * G_N_ELEMENTS (formats); round++) {
     GstVideoFormat format = formats[round % G_N_ELEMENTS (formats)];
     PaintMask mask = { 40, 24, 40, 0, full, NULL };
     Fixture a, b;
-    Picture *filled, *masked;
+    g_autoptr (Picture) filled = NULL, masked = NULL;
     PaintRect r;
     PaintColor color;
 
@@ -128,10 +128,7 @@ test_masks (void)
     masked = fixture_close (&b);
     g_assert_cmpuint (picture_changed (filled, masked, 0, 0, 61, 47), ==, 0);
     g_free ((gpointer) mask.sub);
-    picture_free (filled);
-    picture_free (masked);
   }
-  g_rand_free (rand);
 }
 
 static void
@@ -153,11 +150,11 @@ test_shrink (void)
 static void
 test_places (void)
 {
-  GRand *rand = g_rand_new_with_seed (5);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
 
   for (guint round = 0; round < 20; round++) {
     const gint width = g_rand_int_range (rand, 20, 200), height = g_rand_int_range (rand, 15, 200);
-    guint8 *taken = g_malloc0 ((gsize) width * height);
+    g_autofree guint8 *taken = g_malloc0 ((gsize) width * height);
     LabelPlacement placement = { 0 };
     guint placed = 0;
     Fixture f;
@@ -189,9 +186,7 @@ test_places (void)
     g_assert_cmpuint (placed, <, 2000);
     label_placement_clear (&placement);
     picture_free (fixture_close (&f));
-    g_free (taken);
   }
-  g_rand_free (rand);
 }
 
 /* Scores that change in every frame are rendered 101 times in total. */
@@ -233,8 +228,8 @@ test_composed_numbers (void)
   fixture_open (&f, GST_VIDEO_FORMAT_GRAY8, 1920, 1080);
   label_cache_set_font (cache, "Sans 12", &f.canvas);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
-    gchar *spaced = g_strconcat (numbers[i], " ", NULL),
-          *broken = g_strconcat (numbers[i], "\n", NULL);
+    g_autofree gchar *spaced = g_strconcat (numbers[i], " ", NULL),
+                     *broken = g_strconcat (numbers[i], "\n", NULL);
     const LabelMask *composed = label_cache_get (cache, spaced);
     const LabelMask *rendered = label_cache_get (cache, broken);
 
@@ -245,8 +240,6 @@ test_composed_numbers (void)
     for (gint y = 0; y < rendered->mask.height; y++)
       g_assert_cmpmem (composed->mask.data + y * composed->mask.stride, composed->mask.width,
           rendered->mask.data + y * rendered->mask.stride, rendered->mask.width);
-    g_free (spaced);
-    g_free (broken);
   }
   label_cache_free (cache);
   picture_free (fixture_close (&f));
@@ -261,12 +254,12 @@ test_bounded_cache (void)
 
   fixture_open (&f, GST_VIDEO_FORMAT_I420, 1920, 1080);
   for (guint pass = 0; pass < 2; pass++) {
-    gchar *fill = g_strnfill (pass == 0 ? 5 : 300, 'W');
+    g_autofree gchar *fill = g_strnfill (pass == 0 ? 5 : 300, 'W');
     guint cleared = 0, masks = 0;
 
     label_cache_set_font (cache, pass == 0 ? "Sans 12" : "Sans 300px", &f.canvas);
     for (guint i = 0; i < 2000 / (1 + 19 * pass); i++) {
-      gchar *text = g_strdup_printf ("%u %s", i, fill);
+      g_autofree gchar *text = g_strdup_printf ("%u %s", i, fill);
       const LabelMask *often, *once;
 
       label_cache_trim (cache);
@@ -278,11 +271,9 @@ test_bounded_cache (void)
       g_assert_true (often == label_cache_get (cache, "often used"));
       g_assert_true (once == label_cache_get (cache, text));
       masks = label_cache_usage (cache).masks;
-      g_free (text);
     }
     g_assert_cmpuint (cleared, >=, 3);
     g_assert_cmpuint (cleared, <=, 30);
-    g_free (fill);
   }
   label_cache_free (cache);
   picture_free (fixture_close (&f));

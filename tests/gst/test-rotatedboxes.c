@@ -26,7 +26,7 @@ add_rotated (GstBuffer *buffer, gint id, gint x, gint y, guint w, guint h, gdoub
 static void
 test_filter (void)
 {
-  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) buffer = frame_new (0);
 
   add_rotated (buffer, 1, 200, 200, 100, 10, 0.9, ANGLE);
   add_rotated (buffer, 2, 200, 200, 100, 10, 0.8, -ANGLE);
@@ -35,14 +35,13 @@ test_filter (void)
   add_rotated (buffer, 5, 200, 200, 100, 10, 0.6, INFINITY);
   buffer = filtered ("nmsfilter", buffer);
   assert_ids (buffer, "1 2");
-  gst_buffer_unref (buffer);
 }
 
 /* Neighbors are counted for boxes without a confidence, also for rotated ones. */
 static void
 test_neighbors (void)
 {
-  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) buffer = frame_new (0);
   gint i;
 
   for (i = 1; i <= 4; i++)
@@ -51,7 +50,6 @@ test_neighbors (void)
         gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, i < 4 ? ANGLE : -ANGLE, NULL));
   buffer = filtered ("nmsfilter min-neighbors=2", buffer);
   assert_ids (buffer, "1");
-  gst_buffer_unref (buffer);
 }
 
 static void
@@ -62,41 +60,35 @@ test_record_again (void)
       "\"objects\":[{\"x\":10,\"y\":20,\"w\":64,\"h\":48,\"roi_type\":\"ship\",\"region_id\":3,"
       "\"rotation\":-0.25,\"detection\":{\"bounding_box\":{\"x_min\":0.015625,\"y_min\":0.0417,"
       "\"x_max\":0.115625,\"y_max\":0.1417},\"confidence\":0.5,\"label\":\"ship\"}}]}\n";
-  gchar *in = text_file_new ("in.jsonl", line, -1), *out = text_file_new ("out.jsonl", "", 0);
-  gchar *launch = g_strdup_printf ("boxreplay location=\"%s\" ! nmsfilter ! boxrecord "
-                                   "location=\"%s\"",
+  g_autofree gchar *in = text_file_new ("in.jsonl", line, -1),
+                   *out = text_file_new ("out.jsonl", "", 0);
+  g_autofree gchar *launch = g_strdup_printf ("boxreplay location=\"%s\" ! nmsfilter ! boxrecord "
+                                              "location=\"%s\"",
       in, out);
   GstHarness *h = gst_harness_new_parse (launch);
-  gchar *recorded;
+  g_autofree gchar *recorded = NULL;
 
   gst_harness_set_src_caps_str (h, FRAME_CAPS);
   gst_buffer_unref (through (h, frame_new (0)));
   gst_harness_teardown (h);
   g_assert_true (g_file_get_contents (out, &recorded, NULL, NULL));
   g_assert_cmpstr (recorded, ==, line);
-  g_free (recorded);
-  g_free (launch);
-  g_free (in);
-  g_free (out);
 }
 
 static void
 test_bad_angle (void)
 {
-  gchar *in = text_file_new ("in.jsonl",
+  g_autofree gchar *in = text_file_new ("in.jsonl",
       "{\"objects\":[{\"x\":1,\"y\":1,\"w\":1,\"h\":1,"
       "\"rotation\":\"much\"}]}\n",
       -1);
-  gchar *launch = g_strdup_printf ("boxreplay location=\"%s\"", in);
-  GstHarness *h = harness_new (launch);
+  g_autofree gchar *launch = g_strdup_printf ("boxreplay location=\"%s\"", in);
+  g_autoptr (GstHarness) h = harness_new (launch);
   GstBus *bus = harness_bus (h);
 
   g_assert_cmpint (gst_harness_push (h, frame_new (0)), ==, GST_FLOW_ERROR);
   assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR),
       "objects?0?.rotation is not a number");
-  harness_teardown (h, bus);
-  g_free (launch);
-  g_free (in);
 }
 
 /* Returns the distance of the centre of a pixel from the nearest side of the rotated
@@ -118,7 +110,7 @@ must_draw (GstVideoFormat format, gint left, gint top, gdouble angle)
 {
   GstVideoInfo info = video_info_of (format, 120, 90);
   GstBuffer *buffer = video_buffer_new (&info);
-  Picture *before = picture_read (&info, buffer), *after;
+  g_autoptr (Picture) before = picture_read (&info, buffer), after = NULL;
   gdouble grid;
   gint x, y;
 
@@ -135,8 +127,6 @@ must_draw (GstVideoFormat format, gint left, gint top, gdouble angle)
       if (!painted && d > grid && d < 4 - grid)
         g_error ("format %u, angle %g: %d, %d is not painted (%g)", format, angle, x, y, d);
     }
-  picture_free (before);
-  picture_free (after);
 }
 
 static void
@@ -176,7 +166,7 @@ test_draw_hostile (void)
   static const gint places[] = { -2000000000, -5, 50, 2000000000 };
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, 120, 90);
   GstBuffer *buffer = video_buffer_new (&info);
-  Picture *before = picture_read (&info, buffer), *after;
+  g_autoptr (Picture) before = picture_read (&info, buffer), after = NULL;
   guint i, k;
 
   for (i = 0; i < G_N_ELEMENTS (sizes); i++)
@@ -194,8 +184,6 @@ test_draw_hostile (void)
   after = overlay_once ("boxoverlay thickness=1", &info, buffer);
   for (i = 30; i < 90; i++)
     g_assert_false (picture_same (before, after, i, 26));
-  picture_free (before);
-  picture_free (after);
 }
 
 static const TestCase cases[] = { CASE (test_filter), CASE (test_neighbors),

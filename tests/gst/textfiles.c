@@ -20,9 +20,8 @@ remove_folder (void)
     return;
   dir = g_dir_open (folder, 0, NULL);
   while (dir && (name = g_dir_read_name (dir)) != NULL) {
-    gchar *path = g_build_filename (folder, name, NULL);
+    g_autofree gchar *path = g_build_filename (folder, name, NULL);
     g_remove (path);
-    g_free (path);
   }
   g_clear_pointer (&dir, g_dir_close);
   g_rmdir (folder);
@@ -69,8 +68,7 @@ text_file_read (const gchar *path)
 void
 text_file_must_be (const gchar *path, const gchar *expected)
 {
-  gchar *contents = text_file_read (path);
+  g_autofree gchar *contents = text_file_read (path);
 
   g_assert_cmpstr (contents, ==, expected);
-  g_free (contents);
 }
