@@ -53,6 +53,16 @@ void nms__box_blocks_fill (nms__frame *frame, nms__box_blocks *blocks);
 /* Gives the box at `place` these corners. The bounding boxes around it only grow. */
 void nms__box_blocks_move (nms__box_blocks *blocks, size_t place, const float corners[4]);
 
+/* Writes the corners of the box at `place` to `c`. */
+static inline void
+nms__box_blocks_corners (const nms__box_blocks *b, size_t place, float c[4])
+{
+  c[0] = b->box.x1[place];
+  c[1] = b->box.y1[place];
+  c[2] = b->box.x2[place];
+  c[3] = b->box.y2[place];
+}
+
 /* Returns the number of blocks. */
 static inline size_t
 nms__box_blocks_count (const nms__box_blocks *b)
