@@ -49,6 +49,13 @@
  *             infinite. Angles beyond +-2 pi are reduced by the binary64 value of
  *             2 pi. Pairs with two angles of 0 are decided as above. Engine sorted
  *             runs all frames with rotated boxes.
+ * Sizes       With min_size_ratio r, two boxes with areas small <= large do not meet if
+ *             small < r * large, as if their classes were different: neither suppresses,
+ *             lowers, joins or counts the other, with every method, every metric and
+ *             nms_count_neighbors. The areas are those of "Box", in binary32, for rotated
+ *             boxes too (an angle changes no area), and the product is rounded to binary32.
+ *             Methods that make one box of several compare the boxes that they use: of a
+ *             rotated box its upright bounding box, and with method weighted the fused box.
  * Caps        Boxes are decided in order. A box whose turn comes when the total cap
  *             or the cap of its class is full is over-cap: it is not examined and
  *             suppresses nothing.
@@ -304,6 +311,10 @@ typedef struct nms_options {
   uint32_t engine;
   /* NMS_OUTPUT_... bits, default 0 */
   uint32_t outputs;
+
+  /* Two boxes of different sizes are no duplicates of each other if the area of the smaller one is
+   * less than this part of the other's area, 0..1, default 0: any sizes. See "Sizes". */
+  float min_size_ratio;
 } nms_options;
 
 #define NMS_MAX_SOURCES 1024
@@ -481,7 +492,8 @@ typedef struct nms_added_engine {
   size_t size;
   void *data;
   /* not 0: a frame that the engine leaves is an error (NMS_ERROR_ENGINE, or _UNSUPPORTED for other
-   * methods and metrics, rotated boxes and groups of classes, which no added engine gets) */
+   * methods and metrics, rotated boxes, groups of classes and min_size_ratio, which no added engine
+   * gets) */
   int required;
   /* Returns the name for nms_context_engine_in_use, shorter than 80 bytes. */
   const char *(*name) (void *data);

@@ -53,8 +53,9 @@ check_options (const nms_options *o, char *error, size_t size)
 {
   const char *which = o->method != NMS_METHOD_HARD || o->metric != NMS_METRIC_IOU
       ? "method and metric"
-      : o->outputs ? "outputs"
-                   : NULL;
+      : o->min_size_ratio > 0.0f ? "min_size_ratio"
+      : o->outputs               ? "outputs"
+                                 : NULL;
 
   return which ? fail (NMS_ERROR_UNSUPPORTED, error, size,
              "%s must have the default, because no program has this option", which)

@@ -48,6 +48,7 @@ DEFINE_ENUM_TYPE_OF (gst_nms_metric_get_type, "GstNmsMetric", metrics)
 #define DEFAULT_CLASS_GROUPS NULL
 #define DEFAULT_METHOD NMS_METHOD_HARD
 #define DEFAULT_METRIC NMS_METRIC_IOU
+#define DEFAULT_MIN_SIZE_RATIO 0
 #define DEFAULT_SOURCES NULL
 #define DEFAULT_INTERVAL 0
 #define DEFAULT_XLA_PLUGIN NULL
@@ -169,6 +170,13 @@ install_method (GObjectClass *object_class)
       g_param_spec_enum ("metric", "Metric",
           "How the overlap that iou-threshold is compared with is measured",
           gst_nms_metric_get_type (), DEFAULT_METRIC, SETTABLE));
+  g_object_class_install_property (object_class, FILTER_PROP_MIN_SIZE_RATIO,
+      g_param_spec_float ("min-size-ratio", "Minimum size ratio",
+          "Two boxes are no duplicates of each other, whatever their overlap is, if the area of "
+          "the smaller one is less than this part of the other's area: neither drops, lowers or "
+          "joins the other, and neither is the other's neighbor. With metric=ios, 0.05 keeps a "
+          "child in front of an adult, or a car in the street behind a parked one; 0 = off",
+          0, 1, DEFAULT_MIN_SIZE_RATIO, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_METHOD_OPTIONS,
       g_param_spec_boxed ("method-options", "Method options",
           "What only some methods have, such as 'o,sigma=0.3,min-score=0.05', quoted for a shell; "
@@ -241,6 +249,7 @@ static const gsize fields[] = {
   [FILTER_PROP_CLASSES] = G_STRUCT_OFFSET (FilterSettings, classes),
   [FILTER_PROP_METHOD] = G_STRUCT_OFFSET (FilterSettings, method),
   [FILTER_PROP_METRIC] = G_STRUCT_OFFSET (FilterSettings, metric),
+  [FILTER_PROP_MIN_SIZE_RATIO] = G_STRUCT_OFFSET (FilterSettings, min_size_ratio),
   [FILTER_PROP_SOURCES] = G_STRUCT_OFFSET (FilterSettings, sources),
   [FILTER_PROP_INTERVAL] = G_STRUCT_OFFSET (FilterSettings, interval),
   [FILTER_PROP_XLA_PLUGIN] = G_STRUCT_OFFSET (FilterSettings, xla_plugin),
@@ -325,6 +334,7 @@ filter_settings_init (FilterSettings *settings)
     .min_neighbors = DEFAULT_MIN_NEIGHBORS,
     .method = DEFAULT_METHOD,
     .metric = DEFAULT_METRIC,
+    .min_size_ratio = DEFAULT_MIN_SIZE_RATIO,
     .sources = g_strdup (DEFAULT_SOURCES),
     .interval = DEFAULT_INTERVAL,
     .xla_plugin = g_strdup (DEFAULT_XLA_PLUGIN),
@@ -440,6 +450,7 @@ make_rules (const FilterSettings *settings)
   core->class_agnostic = settings->class_agnostic != FALSE;
   core->method = settings->method;
   core->metric = settings->metric;
+  core->min_size_ratio = settings->min_size_ratio;
   core->sigma = settings->method_values.sigma;
   core->min_score = settings->method_values.min_score;
   core->fused_score = settings->method_values.fused_score;

@@ -28,6 +28,7 @@ typedef enum
   FILTER_PROP_CLASS_GROUPS,
   FILTER_PROP_METHOD,
   FILTER_PROP_METRIC,
+  FILTER_PROP_MIN_SIZE_RATIO,
   FILTER_PROP_METHOD_OPTIONS,
   FILTER_PROP_SOURCES,
   FILTER_PROP_INTERVAL,
@@ -60,6 +61,7 @@ typedef struct
 
   nms_method method;
   nms_metric metric;
+  gfloat min_size_ratio;
 
   /* as they were set */
   gchar *classes, *class_groups, *sources;

@@ -92,7 +92,7 @@ typedef struct
 {
   gint engine;      /* NMS_ENGINE_AUTO: no run yet */
   const gchar *isa; /* static */
-  guint method;     /* method and metric as one number */
+  guint method;     /* method, metric and use of min-size-ratio as one number */
   gchar text[80];
 } EngineInUse;
 
@@ -222,7 +222,8 @@ run (GstNmsFilter *self, BoxFilterFrame *frame, const BoxSuppressRules *rules)
     return GST_FLOW_ERROR;
   }
   score_loss_warn (frame->stream, GST_ELEMENT (self), &frame->counts, frame->boxes, rules);
-  note_engine (self, rules->core.method << 8 | rules->core.metric);
+  note_engine (self,
+      rules->core.method << 16 | rules->core.metric << 8 | (rules->core.min_size_ratio > 0));
   if (rules->added_engine)
     accel_engine_warn (&self->accel, GST_ELEMENT (self), self->context);
   return GST_FLOW_OK;

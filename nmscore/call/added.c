@@ -174,19 +174,28 @@ run_locked (struct nms__added *added, nms__frame *f, char *why, size_t why_size)
   return code == NMS_ENGINE_LEFT ? NMS__NOT_RUN : code;
 }
 
+/* Returns why no added engine gets frames with these options, or NULL. */
+static const char *
+beyond_options (const nms_options *o)
+{
+  if (o->method != NMS_METHOD_HARD || o->metric != NMS_METRIC_IOU)
+    return "it runs method hard with metric iou only";
+  return o->min_size_ratio > 0.0f ? "it does not take min_size_ratio" : NULL;
+}
+
 int
 nms__added_run (nms_context *ctx)
 {
   struct nms__added *added = ctx->added;
   nms__frame *f = &ctx->frame;
-  const char *beyond = nms__by_method (&ctx->settings.options)
-      ? "it runs method hard with metric iou only"
-      : f->rotated ? "it does not take rotated boxes"
-      : f->grouped ? "it does not take groups of classes"
-                   : NULL;
+  const char *beyond = beyond_options (&ctx->settings.options);
   char why[sizeof ctx->error] = "";
   int code = NMS__NOT_RUN;
 
+  if (!beyond)
+    beyond = f->rotated ? "it does not take rotated boxes"
+        : f->grouped    ? "it does not take groups of classes"
+                        : NULL;
   pthread_mutex_lock (&added->lock);
   const nms_added_engine *engine = &added->engine;
   if (!beyond)
@@ -240,8 +249,9 @@ nms__added_reason (const struct nms__added *added, const nms_options *options)
 {
   if (!added || options->engine != NMS_ENGINE_ADDED)
     return NULL;
-  if (nms__by_method (options))
-    return "it runs method hard with metric iou only";
+  const char *beyond = beyond_options (options);
+  if (beyond)
+    return beyond;
   if (added->fault[0])
     return added->fault;
   return added->engine.reason ? added->engine.reason (added->engine.data) : NULL;

@@ -76,7 +76,8 @@ int nms__class_entries_read (nms_context *ctx, const nms__settings *settings, nm
 static inline int
 nms__by_method (const nms_options *options)
 {
-  return options->method != NMS_METHOD_HARD || options->metric != NMS_METRIC_IOU;
+  return options->method != NMS_METHOD_HARD || options->metric != NMS_METRIC_IOU
+      || options->min_size_ratio > 0.0f;
 }
 
 /* caller_structs.c: checks the size of the caller's result. Returns 0 or an error. */

@@ -264,7 +264,8 @@ nms__context_layout_method (nms_context *ctx, unsigned outputs)
 {
   nms__frame *f = &ctx->frame;
 
-  if (nms__by_method (&ctx->settings.options) || outputs & (NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)) {
+  if (ctx->settings.options.method != NMS_METHOD_HARD
+      || outputs & (NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)) {
     if (ctx->method_capacity < ctx->box_capacity) {
       int error = grow_method_scratch (ctx);
       if (error)

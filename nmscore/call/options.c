@@ -33,7 +33,7 @@ nms_options_init (nms_options *options, size_t size)
 }
 
 static int
-threshold_check (nms_context *ctx, const char *name, float value)
+share_check (nms_context *ctx, const char *name, float value)
 {
   if (value >= 0.0f && value <= 1.0f)
     return NMS_OK;
@@ -153,7 +153,7 @@ nms__class_options_read (nms_context *ctx, const nms__settings *settings, size_t
     return nms__fail (ctx, NMS_ERROR_RANGE, "score_threshold of class %ld is NaN",
         (long) c->class_id);
   return c->set & NMS_CLASS_IOU_THRESHOLD
-      ? threshold_check (ctx, "iou_threshold of a class", c->iou_threshold)
+      ? share_check (ctx, "iou_threshold of a class", c->iou_threshold)
       : NMS_OK;
 }
 
@@ -198,7 +198,7 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
     if (error)
       return error;
   }
-  error = threshold_check (ctx, "iou_threshold", o->iou_threshold);
+  error = share_check (ctx, "iou_threshold", o->iou_threshold);
   if (error)
     return error;
   if (isnan (o->score_threshold))
@@ -210,7 +210,9 @@ nms__options_check (nms_context *ctx, const nms_options *options, nms__settings 
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "no engine was added to the context");
   if (o->outputs & ~(uint32_t) OUTPUTS)
     return nms__fail (ctx, NMS_ERROR_UNSUPPORTED, "outputs has unknown bits");
-  error = method_check (ctx, o);
+  error = share_check (ctx, "min_size_ratio", o->min_size_ratio);
+  if (!error)
+    error = method_check (ctx, o);
   if (!error)
     error = sources_check (ctx, o);
   if (!error)

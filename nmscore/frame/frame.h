@@ -78,7 +78,7 @@ typedef struct nms__classes {
 /* What a method needs of the options; the members have the names and meanings of nms_options. */
 typedef struct nms__method {
   uint32_t method, metric;
-  float sigma, min_score;
+  float sigma, min_score, min_size_ratio;
   uint32_t fused_score;
   const float *source_weights;
   size_t source_count;

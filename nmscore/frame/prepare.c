@@ -167,8 +167,8 @@ nms__prepare (nms_context *ctx, const nms_boxes *boxes, nms__drops *drops)
   *drops = (nms__drops) { 0, 0, 0 };
   f->limit = ctx->settings.limit;
   f->cap = o->max_detections ? o->max_detections : UINT64_MAX;
-  f->method = (nms__method) { o->method, o->metric, o->sigma, o->min_score, o->fused_score,
-    o->source_weights, o->source_count };
+  f->method = (nms__method) { o->method, o->metric, o->sigma, o->min_score, o->min_size_ratio,
+    o->fused_score, o->source_weights, o->source_count };
   f->kernels = ctx->kernels;
   f->parent = boxes->parent;
   f->parent_count = boxes->count;

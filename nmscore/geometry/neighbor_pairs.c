@@ -52,6 +52,10 @@ nms__are_neighbors (const nms__frame *f, size_t a, size_t b)
 
   if (f->class_id && f->class_id[a] != f->class_id[b])
     return 0;
+  if (f->method.min_size_ratio > 0.0f
+      && nms__sizes_differ (nms__frame_area (f, a), nms__frame_area (f, b),
+          f->method.min_size_ratio))
+    return 0;
   if (f->rotated)
     return nms__rotated_exceeds (f, f->index[a], f->index[b], pair_limit (f, a, b));
   return nms__column_exceeds (&c, a, &box, pair_limit (f, a, b));
@@ -127,6 +131,14 @@ one_class (const nms__runs *r, size_t a, size_t b)
   return r->core.class_id[a] & r->core.class_id[b] & (r->hull.class_id[a] == r->hull.class_id[b]);
 }
 
+/* Returns whether boxes that surely exceed are neighbors: the columns of rotated boxes hold upright
+ * bounding boxes, and min_size_ratio compares areas. */
+static int
+decides_by_screen (const nms__frame *f)
+{
+  return !f->rotated && !(f->method.min_size_ratio > 0.0f);
+}
+
 /* Returns a mask of the n boxes of the columns starting at `first`: those that certainly exceed
  * with `core`. Does not compare classes. */
 static uint64_t
@@ -135,7 +147,7 @@ certain_with (const nms__frame *f, const nms__columns *c, size_t first, size_t n
 {
   uint64_t certain = 0;
 
-  if (!f->rotated) /* else the columns hold upright bounding boxes, which do not decide */
+  if (decides_by_screen (f))
     f->kernels->overlap_block (c, first, n, core, &f->bounds, &certain);
   return certain;
 }
@@ -153,9 +165,10 @@ neighbors_in_block (const nms__frame *f, const nms__runs *r, const nms__columns 
 
   if (i >= first)
     mask &= ~(uint64_t) 0 << (i - first) << 1;
+  if (!decides_by_screen (f))
+    certain = 0;
   if (f->rotated) {
     const nms__rotated_box rotated = nms__rotated_get (&r->rotated, i);
-    certain = 0;
     if (nms__count_bits (mask) > ROTATED_FEW)
       mask &= nms__rotated_block (f->kernels, &r->rotated, first, runs_in_block (r, block),
           &rotated);

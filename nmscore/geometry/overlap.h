@@ -123,6 +123,13 @@ nms__area (float x1, float y1, float x2, float y2)
   return (x2 - x1) * (y2 - y1);
 }
 
+/* Returns whether min_size_ratio keeps two boxes with these areas from meeting. */
+static inline int
+nms__sizes_differ (float area_a, float area_b, float min_size_ratio)
+{
+  return area_a < min_size_ratio * area_b || area_b < min_size_ratio * area_a;
+}
+
 /* The exact test for box i of the columns. */
 static inline int
 nms__column_exceeds (const nms__columns *c, size_t i, const nms__box *b, double limit)

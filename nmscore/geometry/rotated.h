@@ -38,6 +38,16 @@ nms__rotated nms__rotated_of (const float c[4], float angle);
 /* Writes the corners of the box's upright bounding box to `c`. Its angle must not be 0. */
 void nms__rotated_bounds (const nms__rotated *rotated, float c[4]);
 
+/* Returns the area of the box at frame position `pos`, which its angle does not change. */
+static inline float
+nms__frame_area (const nms__frame *f, size_t pos)
+{
+  if (!f->rotated)
+    return nms__area (f->x1[pos], f->y1[pos], f->x2[pos], f->y2[pos]);
+  const float *c = f->rotations[f->index[pos]].corners;
+  return nms__area (c[0], c[1], c[2], c[3]);
+}
+
 /* Returns what nms__exceeds returns, for boxes a and b (positions in the caller's columns) of a
  * frame with rotated boxes. */
 int nms__rotated_exceeds (const nms__frame *frame, int32_t a, int32_t b, double limit);

@@ -355,6 +355,7 @@ nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size
   r->metric = (int) o->metric;
   r->upright = 0;
   r->rotated = takes_rotated (f);
+  r->min_size_ratio = r->rotated ? 0.0f : o->min_size_ratio;
   if (r->rotated)
     r->rotated_box = nms__rotated_get (&b->rotated, place);
 }
@@ -420,19 +421,31 @@ of_class (const nms__row *r, size_t first)
   return mask;
 }
 
+/* Returns whether min_size_ratio keeps two boxes of a frame with rotated boxes from meeting. */
+static inline int
+rotated_sizes_differ (const nms__frame *f, size_t pos, size_t other)
+{
+  const float ratio = f->method.min_size_ratio;
+  return ratio > 0.0f
+      && nms__sizes_differ (nms__frame_area (f, pos), nms__frame_area (f, other), ratio);
+}
+
 /* Replaces the metrics of pairs with a rotated box, and clears the bits of boxes that are the box's
- * parent or part, or that do not intersect it when rotated. */
+ * parent or part, or, in a row of rotated boxes, that differ too much in size or do not intersect
+ * it. */
 static void
 refine (nms__row *r)
 {
   const nms__frame *f = r->frame;
-  const int32_t index = f->index[r->blocks->position[r->place]];
+  const size_t pos = r->blocks->position[r->place];
+  const int32_t index = f->index[pos];
   const int measured = r->rotated && !nms__row_is_unmeasured (f);
 
   for (uint64_t left = r->mask; left; left &= left - 1) {
     const unsigned i = nms__lowest_bit (left);
-    const int32_t other = f->index[r->blocks->position[r->first + i]];
-    if (nms__related (f, index, other)
+    const size_t other_pos = r->blocks->position[r->first + i];
+    const int32_t other = f->index[other_pos];
+    if (nms__related (f, index, other) || (r->rotated && rotated_sizes_differ (f, pos, other_pos))
         || (measured && !nms__rotated_metric (f, index, other, r->metric, &r->value[i])))
       r->mask &= ~((uint64_t) 1 << i);
   }
@@ -465,6 +478,8 @@ nms__row_next (nms__row *r)
     r->compared++;
     if (mask && r->rotated && !r->upright)
       mask &= rotated_in (r, r->first);
+    if (mask && r->min_size_ratio > 0.0f)
+      mask &= kernels->size_block (&r->blocks->box_view, r->first, &r->box, r->min_size_ratio);
     if (!mask)
       continue;
     r->mask = mask

@@ -105,13 +105,18 @@ typedef struct nms__method_kernels {
    * the box's, is the area. All NMS__BLOCK boxes are read. */
   uint64_t (*metric_block) (const nms__columns *columns, size_t first, const nms__box *box,
       int metric, float least_extent, float *value);
+
+  /* Returns the boxes of the block at `first` whose area is not so different from that of the box
+   * that min_size_ratio keeps them from meeting: bit i for box first+i. */
+  uint64_t (*size_block) (const nms__columns *columns, size_t first, const nms__box *box,
+      float min_size_ratio);
 } nms__method_kernels;
 
 /* The row of one box, a block at a time. */
 typedef struct nms__row {
   size_t first;  /* first place of the block */
   uint64_t mask; /* the boxes of the block that are wanted, intersect the box, and may overlap it
-                   * by their class and parents; never the box itself */
+                   * by their class, parents and sizes; never the box itself */
   /* metric of each box of `mask`; not if nms__row_is_unmeasured */
   float value[NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN)));
 
@@ -130,7 +135,8 @@ typedef struct nms__row {
   size_t first_block; /* number of the first block of the current group */
   uint64_t left;      /* its blocks not yet visited */
   int metric;
-  int rotated; /* not 0: pairs with a rotated box have the metric of the rotated boxes */
+  float min_size_ratio; /* 0 if refine compares the areas, because boxes are rotated */
+  int rotated;          /* not 0: pairs with a rotated box have the metric of the rotated boxes */
   nms__rotated_box rotated_box; /* the box in the columns of the screen */
 } nms__row;
 
@@ -139,7 +145,7 @@ typedef struct nms__row {
 static inline int
 nms__row_is_unmeasured (const nms__frame *f)
 {
-  return f->method.method == NMS_METHOD_HARD && f->method.metric == NMS_METRIC_IOU;
+  return f->rotated && f->method.method == NMS_METHOD_HARD && f->method.metric == NMS_METRIC_IOU;
 }
 
 /* Starts the row of the box at `place`. `wanted` has a bit for each place: boxes whose bit is not

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * hard: hard NMS by a metric other than IoU, and of many rotated boxes. Each kept box
- * suppresses undecided boxes of the blocks around it. It uses the scratch memory of the engines,
- * which a context always has.
+ * hard: hard NMS by a metric other than IoU, with min_size_ratio, and of many rotated boxes. Each
+ * kept box suppresses undecided boxes of the blocks around it. It uses the scratch memory of the
+ * engines, which a context always has.
  */
 #include "box_blocks.h"
 #include "method.h"

@@ -60,7 +60,7 @@ nms__method_decides (const nms__frame *f)
   const uint64_t most = f->cap < f->count ? f->cap : f->count;
 
   return f->method.method != NMS_METHOD_HARD || f->method.metric != NMS_METRIC_IOU
-      || (f->rotated && most > ROTATED_FEW && !is_crowded (f));
+      || f->method.min_size_ratio > 0.0f || (f->rotated && most > ROTATED_FEW && !is_crowded (f));
 }
 
 void

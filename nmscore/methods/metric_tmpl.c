@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * metric_tmpl: the metric of one box and each box of a block, compiled once per instruction set.
+ * metric_tmpl: the metric and the sizes of one box and each box of a block, compiled once per
+ * instruction set.
  * Each operation is rounded to binary32, in the order that docs/methods.md defines.
  */
 #include "box_blocks.h"
@@ -94,4 +95,18 @@ metric_block (const nms__columns *c, size_t first, const nms__box *box, int metr
   }
 }
 
-const nms__method_kernels CONCAT (nms__method_kernels_, ISA) = { metric_block };
+static uint64_t
+size_block (const nms__columns *c, size_t first, const nms__box *box, float min_size_ratio)
+{
+  const vf area = v_set (box->scaled), ratio = v_set (min_size_ratio);
+  const vf least = v_mul (ratio, area);
+  uint64_t bits = 0;
+
+  for (size_t i = 0; i < NMS__BLOCK; i += LANES) {
+    const vf other = v_load (c->scaled + first + i);
+    bits |= m_bits (m_and (v_ge (other, least), v_ge (area, v_mul (ratio, other)))) << i;
+  }
+  return bits;
+}
+
+const nms__method_kernels CONCAT (nms__method_kernels_, ISA) = { metric_block, size_block };

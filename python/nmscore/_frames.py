@@ -19,7 +19,7 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
         source_weights: Optional[Sequence[float]] = None, score_threshold: float = _ALL,
         max_detections: int = 0, max_per_class: int = 0, max_candidates: int = 0,
         inclusive: bool = False, score_strict: bool = False,
-        class_agnostic: bool = False,
+        class_agnostic: bool = False, min_size_ratio: float = 0.0,
         class_options: Optional[Mapping[int, ClassOptions]] = None,
         outcome: bool = False, suppressed_by: bool = False, engine: str = "auto",
         xla_plugin: Optional[Union[str, os.PathLike[str]]] = None,
@@ -69,6 +69,8 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
     inclusive        suppress at an IoU equal to the threshold, too
     score_strict     a score must exceed score_threshold
     class_agnostic   boxes suppress boxes of other classes, too
+    min_size_ratio   a box whose area is less than this part of the other one's (0..1) is no
+                     duplicate of it: neither suppresses, lowers or joins the other
     class_options    {class id: {"iou_threshold": ..., "score_threshold": ...,
                      "max_detections": ..., "group": ...}}: values for single classes; a
                      missing option has the value of the call. Boxes suppress boxes of
@@ -101,7 +103,7 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
     return Result._make(_nmscore.run(
         boxes, scores, class_ids, exclude, parents, angles, sources, outcome, suppressed_by,
         iou_threshold, score_threshold, max_detections, max_per_class, max_candidates,
-        inclusive, score_strict, class_agnostic, sigma, min_score, class_options,
+        inclusive, score_strict, class_agnostic, sigma, min_score, min_size_ratio, class_options,
         engine, xla_plugin, xla_strict, method, metric, fused_score, source_weights))
 
 
@@ -110,7 +112,7 @@ def count_neighbors(boxes: Array, scores: Optional[Array] = None,
                     parents: Optional[Array] = None, angles: Optional[Array] = None,
                     iou_threshold: float = 0.5, score_threshold: float = _ALL,
                     max_candidates: int = 0, inclusive: bool = False, score_strict: bool = False,
-                    class_agnostic: bool = False,
+                    class_agnostic: bool = False, min_size_ratio: float = 0.0,
                     class_options: Optional[Mapping[int, ClassOptions]] = None) -> Indices:
     """Returns the number of neighbors of each box, as a new int64 array (N,).
 
@@ -123,4 +125,4 @@ def count_neighbors(boxes: Array, scores: Optional[Array] = None,
     return _nmscore.count_neighbors(
         boxes, scores, class_ids, exclude, parents, angles, None, iou_threshold, score_threshold,
         0, 0, max_candidates, inclusive, score_strict, class_agnostic, 0.0, 0.0,
-        class_options, "auto", None, False, "hard", "iou", "avg", None)
+        min_size_ratio, class_options, "auto", None, False, "hard", "iou", "avg", None)

@@ -90,7 +90,7 @@ def program(platform: str, boxes: int, *, head_classes: int = 0, classes: bool =
     text, inputs, outputs = _nmsaccel.program(
         PLATFORMS.index(platform), boxes, head_classes, classes, parents, bfloat16, tpu_memory,
         images, iou_threshold, score_threshold, max_detections, max_per_class, max_candidates,
-        inclusive, score_strict, class_agnostic, 0.0, 0.0, class_options, "auto", None, False,
+        inclusive, score_strict, class_agnostic, 0.0, 0.0, 0.0, class_options, "auto", None, False,
         "hard", "iou", "avg", None)
     return Program(text, [Array(*a) for a in inputs], [Array(*a) for a in outputs])
 

@@ -27,6 +27,7 @@ static const struct {
   FIELD (class_agnostic, OPTION_FLAG),
   FIELD (sigma, OPTION_FLOAT),
   FIELD (min_score, OPTION_FLOAT),
+  FIELD (min_size_ratio, OPTION_FLOAT),
 #undef FIELD
 };
 #define FIELD_COUNT ((int) (sizeof fields / sizeof *fields))

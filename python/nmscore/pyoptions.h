@@ -28,7 +28,7 @@ int py_options_read_three (PyObject *const *args, nms_options *options);
 
 /* Reads PY_OPTIONS_COUNT values: those of the table in pyoptions.c, then class_options, engine,
  * xla_plugin, xla_strict, method, metric, fused_score and source_weights. */
-#define PY_OPTIONS_COUNT 18
+#define PY_OPTIONS_COUNT 19
 int py_options_read (PyObject *const *args, py_options *o);
 
 /* Reads the parameters outcome and suppressed_by, which request these outputs. Methods other than

@@ -45,7 +45,8 @@ test_random (void)
     size_t count = boxrandom_below (&random, i % 8 ? 60 : 300);
 
     boxcall_random (&call, &random, (int) (i % BOXGEN_TEMPERS), count);
-    call.options.max_candidates = 0; /* the graph does not select candidates */
+    call.options.max_candidates = 0; /* the graph does not select candidates, nor compare sizes */
+    call.options.min_size_ratio = 0;
     size_t padded = count + !count;
     if (i % 3)
       for (padded = 64; padded < count;)
@@ -175,6 +176,7 @@ test_stream (void)
     call.options.max_detections = boxrandom_below (&random, 40);
     call.options.class_option_count = 0;
     call.options.max_candidates = 0;
+    call.options.min_size_ratio = 0;
     while (padded < count)
       padded *= 2;
     ref_run (&call.boxes, &call.options, &expected);

@@ -246,6 +246,10 @@ test_class_options (void)
   list[3].set = NMS_CLASS_GROUP;
   refused (good, &o, NMS_ERROR_UNSUPPORTED, "class 3 has a group, and no program has this option");
   list[3].set = 0;
+  o.min_size_ratio = 0.5f;
+  refused (good, &o, NMS_ERROR_UNSUPPORTED,
+      "min_size_ratio must have the default, because no program has this option");
+  o.min_size_ratio = 0;
   list[9].class_id = 8;
   refused (good, &o, NMS_ERROR_DUPLICATE_CLASS, "class 8 is listed twice");
   list[2].score_threshold = NAN;

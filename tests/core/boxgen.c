@@ -246,6 +246,25 @@ iou_near (const BoxCall *call, BoxRandom *random)
   return plain[boxrandom_below (random, COUNT (plain))];
 }
 
+/* Draws a min_size_ratio: often the quotient of the areas of two of the boxes, or one float off. */
+static float
+size_ratio_near (const BoxCall *call, BoxRandom *random)
+{
+  uint32_t n = (uint32_t) call->boxes.count;
+
+  for (int attempt = 0; n > 1 && attempt < 20; attempt++) {
+    float a[4], b[4], ratio;
+    load_box (call, boxrandom_below (random, n), a);
+    load_box (call, boxrandom_below (random, n), b);
+    ratio = (a[2] - a[0]) * (a[3] - a[1]) / ((b[2] - b[0]) * (b[3] - b[1]));
+    if (ratio > 0 && ratio < 1)
+      return nextafterf (ratio, (float) boxrandom_below (random, 2));
+    if (ratio == 1)
+      return 1;
+  }
+  return boxrandom_unit (random);
+}
+
 static void
 make_options (BoxCall *call, BoxRandom *random, uint32_t classes)
 {
@@ -267,6 +286,8 @@ make_options (BoxCall *call, BoxRandom *random, uint32_t classes)
     o->max_per_class = 1 + boxrandom_below (random, n / 2 + 2);
   if (chance (random, 25))
     o->max_candidates = 1 + boxrandom_below (random, n + 2);
+  if (chance (random, 15))
+    o->min_size_ratio = size_ratio_near (call, random);
   if (!chance (random, 40))
     return;
 
@@ -320,7 +341,7 @@ boxcall_distinct_scores (BoxCall *call, BoxRandom *random)
 }
 
 int
-boxcall_has_groups (const BoxCall *call)
+boxcall_is_native_only (const BoxCall *call)
 {
   bool groups = false;
 
@@ -328,7 +349,8 @@ boxcall_has_groups (const BoxCall *call)
     const nms_class_options *c = &call->class_options[k];
     groups |= (c->set & NMS_CLASS_GROUP) && c->group != c->class_id;
   }
-  return groups && call->class_id && !call->options.class_agnostic;
+  return call->options.min_size_ratio > 0
+      || (groups && call->class_id && !call->options.class_agnostic);
 }
 
 void

@@ -49,9 +49,9 @@ typedef struct {
 void boxcall_random (BoxCall *call, BoxRandom *random, int temper, size_t count);
 void boxcall_clear (BoxCall *call);
 
-/* Returns whether a class of the options is in the group of another one, and groups have an
- * effect. */
-int boxcall_has_groups (const BoxCall *call);
+/* Returns whether the options are beyond added engines: a class is in the group of another one, and
+ * groups have an effect, or there is a min_size_ratio. */
+int boxcall_is_native_only (const BoxCall *call);
 
 /* Gives all boxes different scores, in random order. */
 void boxcall_distinct_scores (BoxCall *call, BoxRandom *random);

@@ -208,7 +208,7 @@ test_random (void)
     const int runs = e.runs;
     check (ctx, &call);
     const int asked = !call.boxes.angle.data && call.options.method == NMS_METHOD_HARD
-        && call.options.metric == NMS_METRIC_IOU && !boxcall_has_groups (&call);
+        && call.options.metric == NMS_METRIC_IOU && !boxcall_is_native_only (&call);
     if (asked) {
       g_assert_cmpint (e.runs, ==, runs + 1);
       g_assert_true ((nms_context_engine (ctx) == NMS_ENGINE_ADDED) == (e.way == RIGHT));
@@ -283,6 +283,29 @@ test_caps (void)
   g_assert_cmpuint (result.kept_count, ==, 2);
   g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_ADDED);
   nms_context_free (&ctx);
+}
+
+/* Frames with an option that no added engine gets go to another engine, or fail. */
+static void
+test_sizes (void)
+{
+  for (int required = 0; required < 2; required++) {
+    Engine e = { .way = RIGHT };
+    nms_context *ctx = context_with (&e, required);
+    nms_options options;
+    nms_result result;
+
+    nms_options_init (&options, sizeof options);
+    options.engine = NMS_ENGINE_ADDED;
+    options.min_size_ratio = 0.5f;
+    g_assert_cmpint (run_five (ctx, &options, &result), ==,
+        required ? NMS_ERROR_UNSUPPORTED : NMS_OK);
+    g_assert_cmpstr (nms_context_error (ctx), ==,
+        required ? "engine naive: it does not take min_size_ratio" : "");
+    g_assert_cmpstr (nms_context_engine_reason (ctx), ==, "it does not take min_size_ratio");
+    g_assert_cmpint (e.runs, ==, 0);
+    nms_context_free (&ctx);
+  }
 }
 
 static void
@@ -370,6 +393,7 @@ test_batch (void)
 
 static const TestCase cases[] = { { "/added-engine/random", test_random },
   { "/added-engine/impossible", test_impossible }, { "/added-engine/caps", test_caps },
-  { "/added-engine/errors", test_errors }, { "/added-engine/batch", test_batch }, { NULL } };
+  { "/added-engine/sizes", test_sizes }, { "/added-engine/errors", test_errors },
+  { "/added-engine/batch", test_batch }, { NULL } };
 
 TEST_PROGRAM (cases);

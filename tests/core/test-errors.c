@@ -161,6 +161,11 @@ test_iou_threshold (void)
   }
   call.options.iou_threshold = NAN;
   must_fail (&call, NMS_ERROR_RANGE, "iou_threshold is nan, must be 0..1");
+  call_init (&call);
+  call.options.min_size_ratio = -1;
+  must_fail (&call, NMS_ERROR_RANGE, "min_size_ratio is -1, must be 0..1");
+  call.options.min_size_ratio = NAN;
+  must_fail (&call, NMS_ERROR_RANGE, "min_size_ratio is nan, must be 0..1");
 }
 
 static void

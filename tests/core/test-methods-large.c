@@ -17,12 +17,13 @@
 #define CALLS (LAST_METHOD + (NMS_METRIC_LIST (ONE)))
 
 static void
-set_call (nms_options *o, uint32_t k)
+set_call (nms_options *o, uint32_t k, float min_size_ratio)
 {
   nms_options_init (o, sizeof *o);
   o->outputs = ENGINECHECK_ALL_OUTPUTS;
   o->iou_threshold = 0.4f;
   o->min_score = 0.05f;
+  o->min_size_ratio = min_size_ratio;
   o->method = k < LAST_METHOD ? k + 1 : NMS_METHOD_HARD;
   o->metric = k < LAST_METHOD ? NMS_METRIC_IOU : k - LAST_METHOD;
 }
@@ -33,7 +34,7 @@ set_call (nms_options *o, uint32_t k)
 /* Boxes of objects of which each has some; with `far` one box is far from all others. `angles`: the
  * boxes are rotated. */
 static void
-compare_many (const char *name, int classes, int angles, float far)
+compare_many (const char *name, int classes, int angles, float far, float min_size_ratio)
 {
   nms_context *ctx = nms_context_new ();
   BoxRandom random = { 7 };
@@ -64,7 +65,7 @@ compare_many (const char *name, int classes, int angles, float far)
       call.boxes.class_id = (nms_column) { class_id, 0 };
     if (angles)
       call.boxes.angle = (nms_column) { angle, 0 };
-    set_call (&call.options, k);
+    set_call (&call.options, k, min_size_ratio);
     methodcheck_call (ctx, &call, k);
   }
   g_free (corners);
@@ -77,10 +78,11 @@ compare_many (const char *name, int classes, int angles, float far)
 static void
 test_reference (void)
 {
-  compare_many ("boxes", 0, 0, 0);
-  compare_many ("three classes", 1, 0, 0);
-  compare_many ("one box far from the others", 0, 0, 0x1p56f);
-  compare_many ("rotated boxes of three classes, and one far from them", 1, 1, 0x1p56f);
+  compare_many ("boxes", 0, 0, 0, 0);
+  compare_many ("three classes", 1, 0, 0, 0);
+  compare_many ("one box far from the others, sizes", 0, 0, 0x1p56f, 0.8f);
+  compare_many ("rotated boxes of three classes, and one far from them", 1, 1, 0x1p56f, 0);
+  compare_many ("rotated boxes, sizes", 0, 1, 0, 0.8f);
 }
 
 #define TILES 100
@@ -88,7 +90,7 @@ test_reference (void)
 
 static nms_result
 run_tiles (nms_context *ctx, const float *corners, const float *score, const int32_t *class_id,
-    const int32_t *parent, size_t count, uint32_t k)
+    const int32_t *parent, size_t count, uint32_t k, float min_size_ratio)
 {
   nms_boxes boxes = { .size = sizeof boxes,
     .count = count,
@@ -99,7 +101,7 @@ run_tiles (nms_context *ctx, const float *corners, const float *score, const int
   nms_options options;
 
   nms_boxes_set_rows (&boxes, corners);
-  set_call (&options, k);
+  set_call (&options, k, min_size_ratio);
   g_assert_cmpint (nms_run (ctx, &boxes, &options, &result), ==, NMS_OK);
   return result;
 }
@@ -107,7 +109,7 @@ run_tiles (nms_context *ctx, const float *corners, const float *score, const int
 /* Coordinates are small integers, so that the metrics of a pair are the same in each tile. The
  * means of method weighted are not, and so it is left out. */
 static void
-compare_tiles (int with_classes, int with_parents)
+compare_tiles (int with_classes, int with_parents, float min_size_ratio)
 {
   nms_context *ctx = nms_context_new (), *one = nms_context_new ();
   BoxRandom random = { 7 };
@@ -137,9 +139,10 @@ compare_tiles (int with_classes, int with_parents)
       continue;
     const int32_t *classes = with_classes ? class_id : NULL,
                   *parents = with_parents ? parent : NULL;
-    const nms_result a = run_tiles (one, corners, score, classes, parents, TILE_BOXES, k);
+    const nms_result a = run_tiles (one, corners, score, classes, parents, TILE_BOXES, k,
+        min_size_ratio);
     const nms_result b = run_tiles (ctx, corners, score, classes, parents,
-        (size_t) TILES * TILE_BOXES, k);
+        (size_t) TILES * TILE_BOXES, k, min_size_ratio);
     g_assert_cmpuint (b.kept_count, ==, TILES * a.kept_count);
     for (size_t i = 0; i < (size_t) TILES * TILE_BOXES; i++) {
       const size_t same = i % TILE_BOXES;
@@ -161,17 +164,23 @@ compare_tiles (int with_classes, int with_parents)
 static void
 test_tiles (void)
 {
-  compare_tiles (0, 0);
+  compare_tiles (0, 0, 0);
 }
 
 static void
 test_tiles_with_parents (void)
 {
-  compare_tiles (1, 1);
+  compare_tiles (1, 1, 0);
+}
+
+static void
+test_tiles_with_sizes (void)
+{
+  compare_tiles (0, 0, 0.75f);
 }
 
 static const TestCase cases[] = { { "/methods-large/reference", test_reference },
   { "/methods-large/tiles", test_tiles }, { "/methods-large/parents", test_tiles_with_parents },
-  { NULL } };
+  { "/methods-large/sizes", test_tiles_with_sizes }, { NULL } };
 
 TEST_PROGRAM (cases);

@@ -176,6 +176,7 @@ compare (nms_context *context, FuzzBytes *bytes)
   boxes.parent.data = columns & 8 ? parent : NULL;
   take_method (bytes, &options);
   take_sources (bytes, &boxes, &options, source, weights, columns & 16);
+  options.min_size_ratio = (float) (fuzz_take_byte (bytes) % 65) / 64;
 
   fuzz_count (n);
   char *difference = enginecheck_run (context, &boxes, &options, ENGINECHECK_FULL);

@@ -50,6 +50,7 @@ static const Choices filter_choices[] = {
   { "sources", { "main=2:priority=1,left", "main,left=0.5:score-threshold=0.3", "" } },
   { "engine", { "sequential", "sorted", "spatial", "auto" } },
   { "class-groups", { "person>car;face,x", "car,person,face", "" } },
+  { "min-size-ratio", { "0", "0.05", "0.5", "1" } },
 };
 
 static const Choices select_choices[] = {

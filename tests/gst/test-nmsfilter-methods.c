@@ -86,6 +86,52 @@ test_places (void)
   expect_region ("nmsfilter method=weighted", "1 3 4", 3, "110 100 80 80 0.5");
 }
 
+/* A child (10 % of the area) stands in front of an adult, who is found twice. */
+static void
+test_min_size_ratio (void)
+{
+  static const gchar *const methods[] = { "hard", "merge", "greedy-merge", "average" };
+  static const struct
+  {
+    const gchar *settings, *ids;
+  } rows[] = {
+    { "metric=ios", "1" },
+    { "metric=ios min-size-ratio=0.05", "1" },
+    { "metric=ios min-size-ratio=0.1", "1" }, /* the child has exactly this size */
+    { "metric=ios min-size-ratio=0.125", "1 2" },
+    { "metric=ios min-size-ratio=1", "1 2 3" },
+    { "metric=iou iou-threshold=0.05 min-size-ratio=0.125", "1 2" },
+    { "metric=iou iou-threshold=0.05", "1" },
+  };
+
+  for (guint m = 0; m < G_N_ELEMENTS (methods); m++)
+    for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+      GstBuffer *buffer = frame_new (0);
+      gchar *line = g_strdup_printf ("nmsfilter method=%s %s", methods[m], rows[r].settings);
+
+      add_scored (buffer, 1, "person", 100, 100, 100, 200, 0.9);
+      add_scored (buffer, 2, "person", 150, 250, 40, 50, 0.8);
+      add_scored (buffer, 3, "person", 100, 110, 100, 190, 0.7);
+      expect (line, buffer, rows[r].ids);
+      g_free (line);
+    }
+}
+
+/* With boxes without a confidence, only boxes of similar sizes are neighbors. */
+static void
+test_neighbors_of_size (void)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_region (buffer, 1, "face", 0, 0, 40, 40);
+  add_region (buffer, 2, "face", 0, 0, 40, 39);
+  add_region (buffer, 3, "face", 5, 5, 30, 30);
+  expect ("nmsfilter iou-threshold=0.3 min-neighbors=2", gst_buffer_ref (buffer), "2");
+  expect ("nmsfilter iou-threshold=0.3 min-neighbors=2 min-size-ratio=0.7", gst_buffer_ref (buffer),
+      "");
+  expect ("nmsfilter iou-threshold=0.3 min-neighbors=1 min-size-ratio=0.7", buffer, "2");
+}
+
 /* The other metadata of a region stays, and a box that is merged with none keeps its exact place.
  */
 static void
@@ -262,6 +308,8 @@ test_engine_in_use (void)
 
 static const TestCase cases[] = { { "/nmsfilter/methods/scores", test_scores },
   { "/nmsfilter/methods/places", test_places },
+  { "/nmsfilter/methods/min-size-ratio", test_min_size_ratio },
+  { "/nmsfilter/methods/neighbors-of-size", test_neighbors_of_size },
   { "/nmsfilter/methods/other-fields", test_other_fields },
   { "/nmsfilter/methods/shared-buffer", test_shared_buffer },
   { "/nmsfilter/methods/no-confidence", test_no_confidence },

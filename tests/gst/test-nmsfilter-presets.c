@@ -53,18 +53,18 @@ test_values (void)
     GstElement *element = element_new (
         "nmsfilter iou-threshold=0.123 score-threshold=7 "
         "max-detections=9 max-per-class=9 max-candidates=9 min-neighbors=9 class-agnostic=true "
-        "inclusive=true missing-score=drop");
+        "inclusive=true missing-score=drop min-size-ratio=1");
     gboolean agnostic, inclusive;
     guint most, per_class, candidates, neighbors;
     gdouble score;
-    gfloat iou;
+    gfloat iou, ratio;
     gint missing;
 
     g_assert_true (gst_preset_load_preset (GST_PRESET (element), rows[i].name));
     g_object_get (element, "iou-threshold", &iou, "score-threshold", &score, "max-detections",
         &most, "max-per-class", &per_class, "max-candidates", &candidates, "min-neighbors",
         &neighbors, "class-agnostic", &agnostic, "inclusive", &inclusive, "missing-score", &missing,
-        NULL);
+        "min-size-ratio", &ratio, NULL);
     g_assert_cmpfloat (iou, ==, rows[i].iou);
     g_assert_cmpfloat (score, ==, rows[i].score);
     g_assert_cmpuint (most, ==, rows[i].most);
@@ -74,6 +74,7 @@ test_values (void)
     g_assert_cmpint (agnostic, ==, rows[i].agnostic);
     g_assert_false (inclusive);
     g_assert_cmpint (missing, ==, 0);
+    g_assert_cmpfloat (ratio, ==, 0);
     gst_object_unref (element);
   }
 }

@@ -50,6 +50,7 @@ static const struct
   { "inclusive", "gboolean", "false", TRUE },
   { "method", "GstNmsMethod", "hard", FALSE },
   { "metric", "GstNmsMetric", "iou", FALSE },
+  { "min-size-ratio", "gfloat", "0", TRUE },
   { "method-options", "GstStructure", NULL, FALSE },
   { "engine", "GstNmsEngine", "auto", FALSE },
   { "missing-score", "GstNmsMissingScore", "neighbors", FALSE },

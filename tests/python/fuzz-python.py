@@ -68,6 +68,7 @@ def random_options(random):
                          ("max_detections", [0, 1, 5]), ("max_per_class", [1, 3]),
                          ("max_candidates", [1, 9]), ("inclusive", [True, False]),
                          ("score_strict", [True]), ("class_agnostic", [True]),
+                         ("min_size_ratio", [0.5, 1]),
                          ("class_options", [{1: {"iou_threshold": 0.125}, -1: {}},
                                             {0: {"max_detections": 2, "score_threshold": 0.75}}])):
         if random.random() < 0.3:

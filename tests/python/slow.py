@@ -29,13 +29,18 @@ def slow_nms(boxes, scores, idxs, threshold, score_threshold=-np.inf, max_detect
 
 def slow_run(boxes, scores, ids, *, iou_threshold=0.5, score_threshold=-np.inf, max_detections=0,
              max_per_class=0, max_candidates=0, inclusive=False, score_strict=False,
-             class_agnostic=False, class_options=None, exclude=None, parents=None):
+             class_agnostic=False, min_size_ratio=0, class_options=None, exclude=None,
+             parents=None):
     """Returns kept, outcome and suppressed_by of valid boxes, one box after another."""
     def option(i, name, value):
         return (class_options or {}).get(int(ids[i]), {}).get(name, value)
 
     def suppresses(i, j, overlap):
         if parents is not None and (parents[i] == j or parents[j] == i):
+            return False
+        small, large = sorted((boxes[k][2] - boxes[k][0]) * (boxes[k][3] - boxes[k][1])
+                              for k in (i, j))
+        if small < np.float32(min_size_ratio) * large:
             return False
         limit = np.float32(option(j, "iou_threshold", iou_threshold))
         groups = [int(option(k, "group", ids[k])) for k in (i, j)]

@@ -58,6 +58,7 @@ class Run(unittest.TestCase):
         self.assertEqual(str(plain.suppressed_by.dtype), "int64")
         for options in ({"iou_threshold": 0.1}, {"score_threshold": 0.5}, {"max_detections": 7},
                         {"max_per_class": 3}, {"max_candidates": 60}, {"class_agnostic": True},
+                        {"min_size_ratio": 0.8},
                         {"exclude": self.scores > 0.8}, {"parents": parents},
                         {"class_options": {0: {"iou_threshold": 0.2}}},
                         {"class_options": {np.int64(1): {"score_threshold": 0.4},
@@ -161,6 +162,10 @@ class Neighbors(unittest.TestCase):
                                           class_agnostic=agnostic)
             self.assertEqual(got.dtype, np.int64)
             np.testing.assert_array_equal(got, wanted)
+        area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+        similar = np.minimum.outer(area, area) >= np.float32(0.5) * np.maximum.outer(area, area)
+        got = nmscore.count_neighbors(boxes, iou_threshold=0.2, min_size_ratio=0.5)
+        np.testing.assert_array_equal(got, (overlap & similar).sum(1))
         best = nmscore.count_neighbors(boxes, -np.arange(200), max_candidates=20)
         wanted = nmscore.count_neighbors(boxes[:20])
         np.testing.assert_array_equal(best, np.pad(wanted, (0, 180)))
@@ -211,6 +216,7 @@ class Refusals(unittest.TestCase):
             self.refused(TypeError, name + " must be True or False, not ndarray",
                          **{name: self.ids})
         self.refused(ValueError, "iou_threshold is 2, must be 0..1", iou_threshold=2)
+        self.refused(ValueError, "min_size_ratio is 2, must be 0..1", min_size_ratio=2)
         self.refused(TypeError, "engine must be a string, not int", engine=1)
         self.refused(ValueError, "engine is 'fast', which this build does not have", engine="fast")
         self.refused(TypeError, "xla_plugin must be a path or None, not int", xla_plugin=7)

@@ -62,7 +62,8 @@ class Batch(unittest.TestCase):
             self.check(self.columns, threads, outcome=True, suppressed_by=True)
             self.check(self.columns, threads, outcome=True, max_detections=9, max_per_class=4,
                        class_options={1: {"iou_threshold": 0.2}})
-            self.check({}, threads, suppressed_by=True, max_candidates=20, class_agnostic=True)
+            self.check({}, threads, suppressed_by=True, max_candidates=20, class_agnostic=True,
+                       min_size_ratio=0.5)
 
     def test_forms_of_offsets(self):
         wanted = nmscore.run_batch(self.boxes, self.offsets, self.scores).kept

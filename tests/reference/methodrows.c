@@ -150,6 +150,24 @@ const MethodRow methodrows[] = {
       GREEDY, .threshold = 0.33f, .inclusive = 1, .count = 5,
       .boxes = { { 0, 0, 2, 1, 0.875f }, { 1, 0, 3, 1, 0.875f }, { 2, 0, 4, 1, 1 },
           { 3, 0, 5, 1, 0.875f }, { 4, 0, 6, 1, 0.875f } } },
+  /* min_size_ratio: HALF is 1/2 of WHOLE */
+  { "greedy: too small for the better one", "K K | 0 1", "0.75 0,0,4,4; 0.5 0,0,4,2", GREEDY,
+      QUARTER, .size_ratio = 0.5625f, .count = 2, .boxes = { { WHOLE, 0.75f }, { HALF, 0.5f } } },
+  { "average: too large for the better one", "K K | 0 1", "0.75 0,0,4,2; 0.5 0,0,4,4", AVERAGE,
+      QUARTER, .size_ratio = 0.5625f, .count = 2, .boxes = { { HALF, 0.75f }, { WHOLE, 0.5f } } },
+  { "merge: boxes of other sizes meet through one between them", "K S0 S0 | 0", "0.75 0,0,4,4",
+      MERGE, QUARTER, .size_ratio = 0.5f, .count = 3,
+      .boxes = { { WHOLE, 0.75f }, { HALF, 0.625f }, { 0, 0, 2, 2, 0.5f } } },
+  { "merge: and not without it", "K K | 0 1", "0.75 0,0,4,4; 0.5 0,0,2,2", MERGE,
+      .threshold = 0.125f, .size_ratio = 0.5f, .count = 2,
+      .boxes = { { WHOLE, 0.75f }, { 0, 0, 2, 2, 0.5f } } },
+  /* the third box is 1/4 of WHOLE and 1/3 of the fused box of the first two */
+  { "weighted: sizes are those of the fused boxes", "K S0 S0 | 0", "0.666666687 0,0,4,2.5",
+      WEIGHTED, QUARTER, .size_ratio = 0.3f, .sources = 1, .count = 3,
+      .boxes = { { WHOLE, 0.75f }, { HALF, 0.75f }, { 0, 0, 4, 1, 0.5f } } },
+  { "weighted: so a box does not join the box before it is fused", "K S0 K | 0 2",
+      "0.75 0,0,4,4; 0.5 0,0,4,1", WEIGHTED, .threshold = 0.125f, .size_ratio = 0.3f, .sources = 1,
+      .count = 3, .boxes = { { WHOLE, 0.75f }, { WHOLE, 0.75f }, { 0, 0, 4, 1, 0.5f } } },
   { NULL }
 };
 
@@ -187,6 +205,7 @@ methodrow_call (const MethodRow *row, MethodCall *call)
     .metric = row->metric,
     .sigma = row->sigma,
     .min_score = row->min_score,
+    .min_size_ratio = row->size_ratio,
     .fused_score = row->fused_score,
     .source_count = row->sources,
     .source_weights = row->weights[0] > 0 ? call->weights : NULL,

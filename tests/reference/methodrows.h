@@ -25,7 +25,7 @@ typedef struct {
   const char *kept;   /* score and corners of each kept box: "0.9 0,0,4,4; 0.5 ..." */
   uint32_t method, metric, fused_score;
   float threshold;
-  float sigma, min_score;
+  float sigma, min_score, size_ratio;
   uint8_t inclusive, agnostic;
   uint64_t max, max_per_class;
   size_t sources;

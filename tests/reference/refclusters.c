@@ -44,7 +44,8 @@ ref_joins (const RefCall *call, size_t i, const RefBox *other)
   const nms_options *o = call->options;
   float threshold = ref_rule_of (o, call->list[i].class_id).iou_threshold;
 
-  return ref_overlaps (&call->list[i], other, o->metric, threshold, o->inclusive);
+  return ref_sizes_fit (&call->list[i], other, o)
+      && ref_overlaps (&call->list[i], other, o->metric, threshold, o->inclusive);
 }
 
 float

@@ -72,8 +72,9 @@ overlaps (const RefCall *call, size_t i, size_t j)
 {
   const nms_options *o = call->options;
   float threshold = ref_rule_of (o, call->list[i].class_id).iou_threshold;
-  return ref_overlaps (&call->list[i], &call->list[j], NMS_METRIC_IOU, threshold,
-      o && o->inclusive);
+  return ref_sizes_fit (&call->list[i], &call->list[j], o)
+      && ref_overlaps (&call->list[i], &call->list[j], NMS_METRIC_IOU, threshold,
+          o && o->inclusive);
 }
 
 void

@@ -37,7 +37,7 @@ decide (const RefCall *call, int32_t i, RefResult *result)
     return NMS_OUTCOME_OVER_CAP;
   for (size_t k = 0; k < result->kept_count; k++) {
     int32_t j = result->kept[k];
-    if (ref_comparable (call, (size_t) i, (size_t) j)
+    if (ref_comparable (call, (size_t) i, (size_t) j) && ref_sizes_fit (box, &call->list[j], o)
         && ref_overlaps (box, &call->list[j], o ? o->metric : NMS_METRIC_IOU, threshold,
             o && o->inclusive)) {
       result->suppressed_by[i] = j;

@@ -26,7 +26,7 @@ metric_from_above (const RefCall *call, size_t i, size_t j)
   const RefBox *a = &call->list[i], *b = &call->list[j];
 
   if (i == j || !ref_takes_part (call, i) || !ref_comparable (call, i, j)
-      || !above (a->score, i, b->score, j))
+      || !ref_sizes_fit (a, b, call->options) || !above (a->score, i, b->score, j))
     return 0.0f;
   return ref_metric (a, b, call->options->metric);
 }

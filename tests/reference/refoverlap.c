@@ -163,6 +163,14 @@ ref_metric (const RefBox *a, const RefBox *b, unsigned metric)
 }
 
 bool
+ref_sizes_fit (const RefBox *a, const RefBox *b, const nms_options *options)
+{
+  const float p = area (a), q = area (b);
+  const float ratio = options ? options->min_size_ratio : 0.0f;
+  return least (p, q) >= ratio * greatest (p, q);
+}
+
+bool
 ref_overlaps (const RefBox *a, const RefBox *b, unsigned metric, float threshold, bool inclusive)
 {
   float value = ref_metric (a, b, metric);

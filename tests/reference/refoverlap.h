@@ -15,3 +15,6 @@ float ref_metric (const RefBox *a, const RefBox *b, unsigned metric);
  * inclusive, and the boxes intersect. */
 bool ref_overlaps (const RefBox *a, const RefBox *b, unsigned metric, float threshold,
     bool inclusive);
+
+/* Returns whether min_size_ratio lets two boxes meet. `options` may be NULL. */
+bool ref_sizes_fit (const RefBox *a, const RefBox *b, const nms_options *options);

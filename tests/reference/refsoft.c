@@ -27,7 +27,7 @@ factor_of (const RefCall *call, int32_t k, size_t i)
   float v = ref_metric (kept, box, o->metric);
   float threshold = ref_rule_of (o, box->class_id).iou_threshold;
 
-  if (!ref_comparable (call, (size_t) k, i))
+  if (!ref_comparable (call, (size_t) k, i) || !ref_sizes_fit (kept, box, o))
     return 1.0f;
   if (o->method == NMS_METHOD_SOFT_GAUSSIAN)
     return ref_exp (-(v * v) / (o->sigma > 0.0f ? o->sigma : 0.5f));
