@@ -47,6 +47,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_tile_detect_debug);
 #define DEFAULT_SCALES NULL
 #define DEFAULT_WHOLE_FRAME FALSE
 #define DEFAULT_EDGE_MARGIN "5"
+#define DEFAULT_SHARE_DETECTOR FALSE
 #define DEFAULT_LATENCY 0
 
 #define MAIN_QUEUE_FRAMES 60
@@ -61,6 +62,7 @@ enum
   PROP_SCALES,
   PROP_WHOLE_FRAME,
   PROP_EDGE_MARGIN,
+  PROP_SHARE_DETECTOR,
   PROP_LATENCY,
 };
 
@@ -71,6 +73,7 @@ typedef struct
   gchar *scales;
   gboolean whole_frame;
   gchar *edge_margin;
+  gboolean share_detector;
   guint64 latency;
 } TileSettings;
 
@@ -100,6 +103,7 @@ static const gsize fields[] = {
   [PROP_SCALES] = G_STRUCT_OFFSET (TileSettings, scales),
   [PROP_WHOLE_FRAME] = G_STRUCT_OFFSET (TileSettings, whole_frame),
   [PROP_EDGE_MARGIN] = G_STRUCT_OFFSET (TileSettings, edge_margin),
+  [PROP_SHARE_DETECTOR] = G_STRUCT_OFFSET (TileSettings, share_detector),
   [PROP_LATENCY] = G_STRUCT_OFFSET (TileSettings, latency),
 };
 
@@ -107,9 +111,11 @@ static const gsize fields[] = {
 
 typedef struct
 {
-  GstElement *crop; /* owned by its bin, whose pad has the probe with this data */
   MergeTiles grid;
-  guint index; /* in its grid */
+  guint index;      /* in its grid */
+  guint number;     /* of all tiles; that of tile_0, tile_1, ... */
+  gboolean shares;  /* its detector is that of all tiles */
+  GstElement *crop; /* owned by its bin, whose pad has the probe with this data */
 } Tile;
 
 /* Appends the grids of a list, "3x2+64,1x1". Returns FALSE if it is malformed. */
@@ -228,6 +234,8 @@ on_crop_input (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   const Tile *tile = user_data;
   GstCaps *caps;
 
+  if (info->type & GST_PAD_PROBE_TYPE_EVENT_UPSTREAM) /* tile 0 passes on what the detector sends */
+    return tile->shares && tile->number > 0 ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
   if (info->type & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM)
     return answer_query (tile, GST_PAD_PROBE_INFO_QUERY (info));
   if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
@@ -242,42 +250,157 @@ on_crop_input (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 }
 
 static void
-watch_crop (GstElement *bin, const MergeTiles *grid, guint index)
+watch_crop (GstElement *bin, Tile *tile)
 {
-  Tile tile = { gst_bin_get_by_name (GST_BIN (bin), "tilecrop"), *grid, index };
-  GstPad *pad = gst_element_get_static_pad (tile.crop, "sink");
+  GstPad *pad;
 
+  tile->crop = gst_bin_get_by_name (GST_BIN (bin), "tilecrop");
+  pad = gst_element_get_static_pad (tile->crop, "sink");
   gst_pad_add_probe (pad,
-      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_BOTH
           | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
-      on_crop_input, g_memdup2 (&tile, sizeof tile), g_free);
+      on_crop_input, g_memdup2 (tile, sizeof *tile), g_free);
   gst_object_unref (pad);
-  gst_object_unref (tile.crop);
+  gst_object_unref (tile->crop);
 }
 
-/* Returns the bin of a tile, with pads sink and src, or NULL with an error. Scales the tile to a
- * size that the detector takes, unless it is one of the first grid, which sets the frame size. */
+/* Returns a bin with the pads sink and src, or NULL with an error that names the detector. */
 static GstElement *
-tile_bin_new (const TileSettings *set, const MergeTiles *grid, guint index, gboolean first,
-    GError **error)
+bin_new (const gchar *line, const gchar *detector, GError **error)
 {
-  gchar *line = g_strdup_printf ("queue ! videocrop name=tilecrop %s ! %s ! identity",
-      first ? "" : "! videoscale add-borders=false method=bilinear2", set->detector);
   GstElement *bin = gst_parse_bin_from_description_full (line, TRUE, NULL,
       GST_PARSE_FLAG_FATAL_ERRORS, error);
 
-  g_free (line);
   if (bin == NULL)
     return NULL;
   if (bin->numsinkpads != 1 || bin->numsrcpads != 1) {
     g_set_error (error, GST_PARSE_ERROR, GST_PARSE_ERROR_LINK,
-        "\"%s\" has no unlinked input at its beginning or no unlinked output at its end",
-        set->detector);
+        "\"%s\" has no unlinked input at its beginning or no unlinked output at its end", detector);
     gst_object_unref (gst_object_ref_sink (bin));
     return NULL;
   }
-  watch_crop (bin, grid, index);
   return bin;
+}
+
+/* Returns the bin of a tile, or NULL with an error. Scales the tile to a size that the detector
+ * takes, unless it is one of the first grid, which sets the frame size. */
+static GstElement *
+tile_bin_new (const TileSettings *set, Tile *tile, GError **error)
+{
+  const gchar *scale = tile->number == tile->index
+      ? ""
+      : "! videoscale add-borders=false method=bilinear2";
+  gchar *line = tile->shares
+      ? g_strdup_printf ("videocrop name=tilecrop %s", scale)
+      : g_strdup_printf ("queue ! videocrop name=tilecrop %s ! %s ! identity", scale,
+          set->detector);
+  GstElement *bin = bin_new (line, set->detector, error);
+
+  g_free (line);
+  if (bin)
+    watch_crop (bin, tile);
+  return bin;
+}
+
+/* ------------------------------------------------------ one detector for all tiles */
+
+/*
+ * The tiles of a frame, cropped by the thread of the input, pass one after another through a
+ * funnel, a queue and the detector. Each carries its number as metadata. A tee behind the detector
+ * passes all to the pads of boxmerge, and a probe of each drops the other tiles. The queues
+ * between have no limit, because boxmerge waits for a pad whose tile the detector leaves out while
+ * it blocks others; the queue of the main stream limits them, and they hold no pictures.
+ */
+
+#define MARK "GstNmsTile" /* name of the metadata and its structure */
+
+static void
+mark (GstBuffer *buffer, guint number)
+{
+  GstCustomMeta *meta = gst_buffer_get_custom_meta (buffer, MARK);
+
+  if (meta == NULL)
+    meta = gst_buffer_add_custom_meta (buffer, MARK);
+  gst_structure_set (gst_custom_meta_get_structure (meta), "number", G_TYPE_UINT, number, NULL);
+}
+
+/* Returns FALSE if the detector has not passed on the metadata. */
+static gboolean
+read_mark (GstBuffer *buffer, guint *number)
+{
+  GstCustomMeta *meta = gst_buffer_get_custom_meta (buffer, MARK);
+
+  return meta && gst_structure_get_uint (gst_custom_meta_get_structure (meta), "number", number);
+}
+
+/* Marks a tile that enters the funnel, which passes on the events of one of its pads only, and
+ * pushes the tile's caps if they are others than those of the tile before. */
+static GstPadProbeReturn
+on_funnel_input (GstPad *pad, GstPadProbeInfo *info, gpointer number)
+{
+  GstElement *funnel = gst_pad_get_parent_element (pad);
+  GstPad *output = gst_element_get_static_pad (funnel, "src");
+  GstCaps *caps = gst_pad_get_current_caps (pad), *before = gst_pad_get_current_caps (output);
+
+  if (before && caps && !gst_caps_is_equal (before, caps))
+    gst_pad_push_event (output, gst_event_new_caps (caps));
+  info->data = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  mark (info->data, GPOINTER_TO_UINT (number));
+  gst_clear_caps (&before);
+  gst_clear_caps (&caps);
+  gst_object_unref (output);
+  gst_object_unref (funnel);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Drops the picture of a tile, whose boxes are found. */
+static GstPadProbeReturn
+on_found (GstPad *pad, GstPadProbeInfo *info, gpointer self)
+{
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+  guint number;
+
+  if (read_mark (buffer, &number)) {
+    info->data = buffer = gst_buffer_make_writable (buffer);
+    gst_buffer_remove_all_memory (buffer);
+    return GST_PAD_PROBE_OK;
+  }
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("Cannot tell the tiles apart, because the detector drops the metadata of its buffers: set "
+       "share-detector=false."),
+      (NULL));
+  gst_buffer_unref (buffer);
+  info->data = NULL;
+  GST_PAD_PROBE_INFO_FLOW_RETURN (info) = GST_FLOW_ERROR;
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* Drops the buffers of other tiles than this one. Of the events that boxmerge sends upstream, tile
+ * 0 passes on one of each. */
+static GstPadProbeReturn
+on_tile_output (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  const guint own = GPOINTER_TO_UINT (user_data);
+  guint number;
+
+  if (info->type & GST_PAD_PROBE_TYPE_EVENT_UPSTREAM)
+    return own > 0 ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
+  return read_mark (GST_PAD_PROBE_INFO_BUFFER (info), &number) && number == own
+      ? GST_PAD_PROBE_OK
+      : GST_PAD_PROBE_DROP;
+}
+
+/* Adds a probe to a pad of an element, requested if it has none of this name. */
+static void
+add_probe (GstElement *element, const gchar *name, GstPadProbeType type,
+    GstPadProbeCallback callback, gpointer user_data)
+{
+  GstPad *pad = gst_element_get_static_pad (element, name);
+
+  if (pad == NULL)
+    pad = gst_element_request_pad_simple (element, name);
+  gst_pad_add_probe (pad, type, callback, user_data, NULL);
+  gst_object_unref (pad);
 }
 
 /* --------------------------------------------------------------- start and stop */
@@ -307,13 +430,20 @@ set_target (GstTileDetect *self, const gchar *ghost, GstElement *inside)
   gst_object_unref (outer);
 }
 
-/* Adds the elements through which whole frames pass. Returns the boxmerge. */
-static GstElement *
-add_main (GstTileDetect *self, GstElement *tee)
+/* The elements between which the tiles lie. */
+typedef struct
+{
+  GstElement *tee, *merge;
+  GstElement *funnel, *found; /* before and behind the shared detector, or NULL */
+} Frame;
+
+/* Adds the elements through which whole frames pass. */
+static void
+add_main (GstTileDetect *self, Frame *frame)
 {
   GstElement *queue = gst_element_factory_make ("queue", NULL);
+  GstElement *tee = gst_element_factory_make ("tee", "tiles");
   GstElement *merge = gst_element_factory_make ("boxmerge", "merged");
-  GstPad *pad = gst_element_get_static_pad (tee, "sink");
 
   g_object_set (queue, "max-size-buffers", MAIN_QUEUE_FRAMES, "max-size-bytes", 0, "max-size-time",
       G_GUINT64_CONSTANT (0), NULL);
@@ -321,35 +451,79 @@ add_main (GstTileDetect *self, GstElement *tee)
   gst_bin_add_many (GST_BIN (self), tee, queue, merge, NULL);
   gst_element_link (tee, queue);
   gst_element_link_pads (queue, "src", merge, "sink");
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, on_input_query, NULL, NULL);
-  gst_object_unref (pad);
+  add_probe (tee, "sink", GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, on_input_query, NULL);
   set_target (self, "sink", tee);
   set_target (self, "src", merge);
-  return merge;
+  frame->tee = tee;
+  frame->merge = merge;
 }
 
-/* Adds tile `index` of a grid as the tile with this number of all. */
+/* Adds the detector that all tiles share. */
 static gboolean
-add_tile (GstTileDetect *self, GstElement *tee, GstElement *merge, const MergeTiles *grid,
-    guint index, guint number, GError **error)
+add_shared (GstTileDetect *self, Frame *frame, GError **error)
 {
-  const TileSettings *set = &self->settings;
-  GstElement *bin = tile_bin_new (set, grid, index, number == index, error);
+  const gchar *detector = self->settings.detector;
+  gchar *line = g_strdup_printf ("queue ! %s ! identity", detector);
+  GstElement *bin = bin_new (line, detector, error);
+
+  g_free (line);
+  if (bin == NULL)
+    return FALSE;
+  gst_object_set_name (GST_OBJECT (bin), "shared");
+  frame->funnel = gst_element_factory_make ("funnel", "turns");
+  frame->found = gst_element_factory_make ("tee", "found");
+  g_object_set (frame->funnel, "forward-sticky-events", FALSE, NULL);
+  gst_bin_add_many (GST_BIN (self), frame->funnel, bin, frame->found, NULL);
+  gst_element_link_many (frame->funnel, bin, frame->found, NULL);
+  add_probe (frame->found, "sink", GST_PAD_PROBE_TYPE_BUFFER, on_found, self);
+  return TRUE;
+}
+
+/* Links a tile by the shared detector to a pad of boxmerge. */
+static void
+link_shared (GstTileDetect *self, const Frame *frame, const Tile *tile, GstElement *bin,
+    const gchar *sink)
+{
+  GstElement *queue = gst_element_factory_make ("queue", NULL);
+  gchar *src = g_strdup_printf ("src_%u", tile->number);
+
+  g_object_set (queue, "max-size-buffers", 0, "max-size-bytes", 0, "max-size-time",
+      G_GUINT64_CONSTANT (0), NULL);
+  gst_bin_add (GST_BIN (self), queue);
+  add_probe (frame->funnel, sink, GST_PAD_PROBE_TYPE_BUFFER, on_funnel_input,
+      GUINT_TO_POINTER (tile->number));
+  add_probe (frame->found, src, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_UPSTREAM,
+      on_tile_output, GUINT_TO_POINTER (tile->number));
+  gst_element_link_pads (bin, "src", frame->funnel, sink);
+  gst_element_link_pads (frame->found, src, queue, "sink");
+  gst_element_link_pads_full (queue, "src", frame->merge, sink, GST_PAD_LINK_CHECK_TEMPLATE_CAPS);
+  g_free (src);
+}
+
+static gboolean
+add_tile (GstTileDetect *self, const Frame *frame, Tile *tile, GError **error)
+{
+  const MergeTiles *grid = &tile->grid;
+  GstElement *bin = tile_bin_new (&self->settings, tile, error);
   gchar *name, *text;
   GstPad *pad;
 
   if (bin == NULL)
     return FALSE;
-  name = g_strdup_printf ("tile_%u", number);
+  name = g_strdup_printf ("tile_%u", tile->number);
   gst_object_set_name (GST_OBJECT (bin), name);
   g_free (name);
   gst_bin_add (GST_BIN (self), bin);
-  gst_element_link (tee, bin);
-  name = g_strdup_printf ("sink_%u", number);
+  gst_element_link (frame->tee, bin);
+  name = g_strdup_printf ("sink_%u", tile->number);
   text = g_strdup_printf ("%ux%u+%u", grid->columns, grid->rows, grid->overlap);
-  pad = gst_element_request_pad_simple (merge, name);
-  g_object_set (pad, "tiles", text, "tile-index", index, "edge-margin", set->edge_margin, NULL);
-  gst_element_link_pads_full (bin, "src", merge, name, GST_PAD_LINK_CHECK_TEMPLATE_CAPS);
+  pad = gst_element_request_pad_simple (frame->merge, name);
+  g_object_set (pad, "tiles", text, "tile-index", tile->index, "edge-margin",
+      self->settings.edge_margin, NULL);
+  if (tile->shares)
+    link_shared (self, frame, tile, bin, name);
+  else
+    gst_element_link_pads_full (bin, "src", frame->merge, name, GST_PAD_LINK_CHECK_TEMPLATE_CAPS);
   gst_object_unref (pad);
   g_free (text);
   g_free (name);
@@ -357,16 +531,17 @@ add_tile (GstTileDetect *self, GstElement *tee, GstElement *merge, const MergeTi
 }
 
 static gboolean
-add_tiles (GstTileDetect *self, GstElement *tee, GstElement *merge, GArray *grids, GError **error)
+add_tiles (GstTileDetect *self, const Frame *frame, GArray *grids, GError **error)
 {
-  guint number = 0;
+  Tile tile = { .shares = frame->funnel != NULL };
 
   for (guint i = 0; i < grids->len; i++) {
-    const MergeTiles *grid = &g_array_index (grids, MergeTiles, i);
-
-    for (guint index = 0; index < grid->columns * grid->rows; index++)
-      if (!add_tile (self, tee, merge, grid, index, number++, error))
+    tile.grid = g_array_index (grids, MergeTiles, i);
+    for (tile.index = 0; tile.index < tile.grid.columns * tile.grid.rows; tile.index++) {
+      if (!add_tile (self, frame, &tile, error))
         return FALSE;
+      tile.number++;
+    }
   }
   return TRUE;
 }
@@ -392,9 +567,9 @@ static gboolean
 build (GstTileDetect *self)
 {
   const TileSettings *set = &self->settings;
-  GstElement *tee, *merge;
+  Frame frame = { 0 };
   FrameLength margin;
-  gboolean built = TRUE;
+  gboolean built;
   GArray *grids;
   GError *error = NULL;
 
@@ -422,14 +597,14 @@ build (GstTileDetect *self)
   GST_OBJECT_LOCK (self);
   self->built = TRUE;
   GST_OBJECT_UNLOCK (self);
-  tee = gst_element_factory_make ("tee", "tiles");
-  merge = add_main (self, tee);
-  if (!add_tiles (self, tee, merge, grids, &error)) {
+  add_main (self, &frame);
+  built = (!set->share_detector || add_shared (self, &frame, &error))
+      && add_tiles (self, &frame, grids, &error);
+  if (!built) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("Cannot use the property detector: %s", error->message), (NULL));
     g_clear_error (&error);
     tear_down (self);
-    built = FALSE;
   }
   g_array_free (grids, TRUE);
   return built;
@@ -511,6 +686,7 @@ gst_tile_detect_init (GstTileDetect *self)
     .scales = g_strdup (DEFAULT_SCALES),
     .whole_frame = DEFAULT_WHOLE_FRAME,
     .edge_margin = g_strdup (DEFAULT_EDGE_MARGIN),
+    .share_detector = DEFAULT_SHARE_DETECTOR,
     .latency = DEFAULT_LATENCY,
   };
   add_ghost (self, &sink_template);
@@ -560,6 +736,12 @@ install_properties (GObjectClass *object_class)
           "boxmerge. 0 = boxes that touch the edge; NULL or empty = none. Settable in the state "
           "NULL",
           DEFAULT_EDGE_MARGIN, FIXED));
+  g_object_class_install_property (object_class, PROP_SHARE_DETECTOR,
+      g_param_spec_boolean ("share-detector", "Share detector",
+          "The tiles of a frame pass one after another through one detector, in a bin shared, "
+          "instead of one detector for each tile: a model is loaded once. Not for detectors that "
+          "remember former pictures, such as trackers. Settable in the state NULL",
+          DEFAULT_SHARE_DETECTOR, FIXED));
   g_object_class_install_property (object_class, PROP_LATENCY,
       g_param_spec_uint64 ("latency", "Latency",
           "Longest time in ns that a frame of a live stream waits for its detectors: the property "
@@ -572,8 +754,11 @@ gst_tile_detect_class_init (GstTileDetectClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  const gchar *no_tags[] = { NULL };
 
   GST_DEBUG_CATEGORY_INIT (gst_tile_detect_debug, "tiledetect", 0, "detection in tiles");
+  if (gst_meta_get_info (MARK) == NULL)
+    gst_meta_register_custom (MARK, no_tags, NULL, NULL, NULL);
 
   object_class->set_property = gst_tile_detect_set_property;
   object_class->get_property = gst_tile_detect_get_property;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tiledetect: the detector of these tests is a boxreplay that reports each picture that it gets as
- * one box, so the boxes that come out are the tiles.
+ * one box, so the boxes that come out are the tiles. The cases run with a detector for each tile and
+ * with one for all.
  */
 #include <string.h>
 
@@ -11,6 +12,28 @@
 #include "textfiles.h"
 
 #define FRAMES 10
+
+static gboolean shares; /* the case that runs has share-detector=true */
+
+/* Returns a launch line with the share-detector of the case. Free it. */
+static gchar *
+in_mode (const gchar *launch)
+{
+  const gchar *place = strstr (launch, "tiledetect") + strlen ("tiledetect");
+
+  return g_strdup_printf ("%.*s share-detector=%s%s", (int) (place - launch), launch,
+      shares ? "true" : "false", place);
+}
+
+static GstElement *
+pipeline_new (const gchar *launch)
+{
+  gchar *line = in_mode (launch);
+  GstElement *pipeline = playing_new ("%s", line);
+
+  g_free (line);
+  return pipeline;
+}
 
 /* Returns the path of a recording with a box as large as its frame, 10 frames a second. Free it. */
 static gchar *
@@ -34,11 +57,7 @@ write_whole (void)
 static GstElement *
 detect_new (const gchar *launch)
 {
-  GError *error = NULL;
-  GstElement *element = gst_parse_launch (launch, &error);
-
-  g_assert_no_error (error);
-  return gst_object_ref_sink (element);
+  return gst_object_ref_sink (pipeline_new (launch));
 }
 
 static GstHarness *
@@ -225,7 +244,7 @@ renegotiate (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 static void
 test_slow_detector (void)
 {
-  GstElement *pipeline = playing_new (
+  GstElement *pipeline = pipeline_new (
       "videotestsrc num-buffers=60 name=s ! video/x-raw,framerate=30/1 ! tiledetect rows=1 "
       "detector=\"videorate ! video/x-raw,framerate=5/1\" ! fakesink name=f");
   Renegotiation in = { 20, 0 }, out = { 0, 0 };
@@ -238,23 +257,215 @@ test_slow_detector (void)
   gst_object_unref (pipeline);
 }
 
-/* Elements of a detector may have names, by which the properties of one tile can be set. */
+/* Elements of a detector may have names, by which the properties of one tile can be set, or of the
+ * detector that all tiles share. */
 static void
 test_names (void)
 {
-  GstElement *pipeline = playing_new ("videotestsrc num-buffers=3 ! tiledetect name=d detector="
-                                      "\"identity name=det\" tile_3::det::sleep-time=1 ! fakesink");
+  GstElement *pipeline = pipeline_new (shares
+          ? "videotestsrc num-buffers=3 ! tiledetect name=d detector=\"identity "
+            "name=det\" shared::det::sleep-time=1 ! fakesink"
+          : "videotestsrc num-buffers=3 ! tiledetect name=d detector=\"identity "
+            "name=det\" tile_3::det::sleep-time=1 ! fakesink");
   GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "d");
-  guint times[2];
+  const gchar *last = shares ? "shared::det::sleep-time" : "tile_3::det::sleep-time";
+  GstIterator *all;
+  GValue item = G_VALUE_INIT;
+  guint time, count = 0;
 
   gst_element_set_state (pipeline, GST_STATE_READY);
-  gst_child_proxy_get (GST_CHILD_PROXY (element), "tile_0::det::sleep-time", &times[0],
-      "tile_3::det::sleep-time", &times[1], NULL);
-  g_assert_cmpuint (times[0], ==, 0);
-  g_assert_cmpuint (times[1], ==, 1);
+  gst_child_proxy_get (GST_CHILD_PROXY (element), last, &time, NULL);
+  g_assert_cmpuint (time, ==, 1);
+  all = gst_bin_iterate_recurse (GST_BIN (pipeline));
+  while (gst_iterator_next (all, &item) == GST_ITERATOR_OK) {
+    count += g_str_equal (GST_OBJECT_NAME (g_value_get_object (&item)), "det");
+    g_value_reset (&item);
+  }
+  gst_iterator_free (all);
+  g_assert_cmpuint (count, ==, shares ? 1 : 4);
   playing_to_end (pipeline);
   gst_object_unref (element);
   gst_object_unref (pipeline);
+}
+
+typedef struct
+{
+  guint frames;
+  gint wrong; /* atomic: frames with other boxes than the tiles */
+} Output;
+
+static GstPadProbeReturn
+check_tiles (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  const gchar *boxes = boxes_on (GST_PAD_PROBE_INFO_BUFFER (info));
+  Output *output = user_data;
+
+  output->frames++;
+  if (!g_str_equal (boxes, "0,0,320,480 320,0,320,480 0,0,640,480")) {
+    g_test_message ("frame %u: %s", output->frames, boxes);
+    g_atomic_int_inc (&output->wrong);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* Seeks leave nothing behind, and all frames up to the end have the boxes of all tiles. */
+static void
+test_seeks (void)
+{
+  gchar *path = write_whole ();
+  gchar *launch = g_strdup_printf (
+      "videotestsrc ! video/x-raw,format=GRAY8,width=640,height=480,framerate=10/1 ! tiledetect "
+      "rows=1 whole-frame=true detector=\"boxreplay location=%s\" ! fakesink name=sink",
+      path);
+  GstElement *pipeline = pipeline_new (launch);
+  Output output = { 0 };
+
+  playing_probe (pipeline, "sink", "sink", check_tiles, &output);
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  gst_message_unref (playing_wait (pipeline, GST_MESSAGE_ASYNC_DONE));
+  for (guint i = 0; i < 20; i++) {
+    g_assert_true (gst_element_seek (pipeline, 1, GST_FORMAT_TIME,
+        GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, GST_SEEK_TYPE_SET, (i * 7 % FRAMES) * FRAME,
+        GST_SEEK_TYPE_SET, FRAMES * FRAME));
+    gst_message_unref (playing_wait (pipeline, GST_MESSAGE_ASYNC_DONE));
+  }
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  gst_message_unref (playing_wait (pipeline, GST_MESSAGE_EOS));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  g_assert_cmpuint (output.frames, >=, 20);
+  g_assert_cmpint (output.wrong, ==, 0);
+  gst_object_unref (pipeline);
+  g_free (launch);
+  g_free (path);
+}
+
+/* A live stream does not wait for a detector that takes longer than latency, and answers the LATENCY
+ * query with it. */
+static void
+test_live (void)
+{
+  GstElement *pipeline = pipeline_new (
+      "videotestsrc is-live=true num-buffers=20 ! video/x-raw,width=64,height=48,framerate=20/1 "
+      "! tiledetect latency=50000000 detector=\"queue leaky=downstream max-size-buffers=1 "
+      "! identity sleep-time=300000\" ! fakesink name=sink sync=true");
+  GstQuery *query = gst_query_new_latency ();
+  Renegotiation out = { 0, 0 };
+  GstClockTime least;
+  gboolean live;
+
+  playing_probe (pipeline, "sink", "sink", renegotiate, &out);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  gst_message_unref (playing_wait (pipeline, GST_MESSAGE_ASYNC_DONE));
+  g_assert_true (gst_element_query (pipeline, query));
+  gst_query_parse_latency (query, &live, &least, NULL);
+  g_assert_true (live);
+  g_assert_cmpuint (least, >=, 50 * GST_MSECOND);
+  gst_message_unref (playing_wait (pipeline, GST_MESSAGE_EOS));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  g_assert_cmpuint (out.count, ==, 20);
+  gst_query_unref (query);
+  gst_object_unref (pipeline);
+}
+
+/* An error of a detector stops the pipeline. */
+static void
+test_detector_error (void)
+{
+  GstElement *pipeline = pipeline_new (
+      "videotestsrc ! tiledetect detector=\"identity error-after=10\" ! fakesink");
+  GstBus *bus = gst_element_get_bus (pipeline);
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  assert_says (gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR),
+      "Failed after iterations as requested");
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+
+static GstPadProbeReturn
+count_event (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_QOS)
+    ++*(guint *) user_data;
+  return GST_PAD_PROBE_OK;
+}
+
+/* A QoS event reaches the source by the main stream and by each detector. */
+static void
+test_qos (void)
+{
+  GstElement *pipeline = pipeline_new (
+      "videotestsrc name=s num-buffers=3 ! tiledetect rows=1 whole-frame=true detector=identity "
+      "! fakesink name=f");
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "f");
+  GstPad *pad = gst_element_get_static_pad (sink, "sink");
+  guint count = 0;
+
+  playing_probe_type (pipeline, "s", "src", GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, count_event, &count);
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  gst_message_unref (playing_wait (pipeline, GST_MESSAGE_ASYNC_DONE));
+  count = 0;
+  gst_pad_push_event (pad, gst_event_new_qos (GST_QOS_TYPE_THROTTLE, 1, 0, 0));
+  g_assert_cmpuint (count, ==, shares ? 2 : 4);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pad);
+  gst_object_unref (sink);
+  gst_object_unref (pipeline);
+}
+
+static GstPadProbeReturn
+drop_metas (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+
+  gst_buffer_copy_into (buffer, info->data, GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_MEMORY, 0,
+      -1);
+  gst_buffer_unref (info->data);
+  info->data = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+/* A detector that makes new buffers can have one tile only. */
+static void
+test_lost_metadata (void)
+{
+  GstElement *pipeline = pipeline_new (
+      "videotestsrc num-buffers=3 ! tiledetect detector=\"identity name=det\" ! fakesink");
+  GstBus *bus = gst_element_get_bus (pipeline);
+
+  gst_element_set_state (pipeline, GST_STATE_READY);
+  playing_probe (pipeline, "det", "src", drop_metas, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  if (shares)
+    assert_says (gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR),
+        "set share-detector=false");
+  else
+    gst_message_unref (playing_wait (pipeline, GST_MESSAGE_EOS));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+
+/* tiledetect is a detector too: tiles of tiles. */
+static void
+test_nested (void)
+{
+  gchar *path = write_whole ();
+  gchar *inner = in_mode ("tiledetect columns=1 rows=2 detector=\\\"boxreplay location=%s\\\"");
+  gchar *detector = g_strdup_printf (inner, path);
+  gchar *launch = g_strdup_printf ("tiledetect columns=2 rows=1 detector=\"%s\"", detector);
+  GstElement *element = detect_new (launch);
+  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
+
+  gst_harness_set_live (h, FALSE);
+  expect_tiles (h, 0, 640, 480, "0,0,320,240 0,240,320,240 320,0,320,240 320,240,320,240");
+  gst_harness_teardown (h);
+  gst_object_unref (element);
+  g_free (launch);
+  g_free (detector);
+  g_free (inner);
+  g_free (path);
 }
 
 /* Starts the element, expects that it fails, and that its message has this text. */
@@ -290,8 +501,8 @@ test_errors (void)
 static void
 test_restart (void)
 {
-  GstElement *pipeline = playing_new ("videotestsrc num-buffers=3 ! tiledetect name=d "
-                                      "detector=identity ! fakesink");
+  GstElement *pipeline = pipeline_new ("videotestsrc num-buffers=3 ! tiledetect name=d "
+                                       "detector=identity ! fakesink");
   GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "d");
   GstBus *bus = gst_element_get_bus (pipeline);
   guint columns;
@@ -378,19 +589,58 @@ test_upstream_boxes (void)
 static void
 test_defaults (void)
 {
-  GstElement *element = detect_new ("tiledetect");
+  GstElement *element = gst_object_ref_sink (playing_new ("tiledetect"));
 
-  assert_values (element, "columns rows overlap scales whole-frame latency edge-margin detector",
-      "2 2 0 NULL false 0 5 NULL");
+  assert_values (element,
+      "columns rows overlap scales whole-frame share-detector latency edge-margin detector",
+      "2 2 0 NULL false false 0 5 NULL");
   gst_object_unref (element);
 }
 
-static const TestCase cases[] = { { "/tiledetect/tiles", test_tiles },
-  { "/tiledetect/tile-sizes", test_tile_sizes }, { "/tiledetect/fixed-size", test_fixed_size },
-  { "/tiledetect/slow-detector", test_slow_detector }, { "/tiledetect/names", test_names },
-  { "/tiledetect/scales", test_scales }, { "/tiledetect/parts", test_parts },
-  { "/tiledetect/caps-changes", test_caps_changes }, { "/tiledetect/cut-boxes", test_cut_boxes },
-  { "/tiledetect/upstream-boxes", test_upstream_boxes }, { "/tiledetect/errors", test_errors },
-  { "/tiledetect/restart", test_restart }, { "/tiledetect/defaults", test_defaults }, { NULL } };
+typedef struct
+{
+  const gchar *name;
+  void (*run) (void);
+} Case;
+
+static const Case all[] = {
+  { "tiles", test_tiles },
+  { "scales", test_scales },
+  { "tile-sizes", test_tile_sizes },
+  { "fixed-size", test_fixed_size },
+  { "caps-changes", test_caps_changes },
+  { "cut-boxes", test_cut_boxes },
+  { "parts", test_parts },
+  { "upstream-boxes", test_upstream_boxes },
+  { "nested", test_nested },
+  { "slow-detector", test_slow_detector },
+  { "seeks", test_seeks },
+  { "live", test_live },
+  { "qos", test_qos },
+  { "detector-error", test_detector_error },
+  { "lost-metadata", test_lost_metadata },
+  { "names", test_names },
+  { "errors", test_errors },
+  { "restart", test_restart },
+  { NULL },
+};
+
+static void
+run_separate (gconstpointer row)
+{
+  shares = FALSE;
+  ((const Case *) row)->run ();
+}
+
+static void
+run_shared (gconstpointer row)
+{
+  shares = TRUE;
+  ((const Case *) row)->run ();
+}
+
+static const TestCase cases[] = { TEST_ROWS ("/tiledetect/separate/%s", run_separate, all),
+  TEST_ROWS ("/tiledetect/shared/%s", run_shared, all), { "/tiledetect/defaults", test_defaults },
+  { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "boxreplay videocrop");
