@@ -91,20 +91,21 @@ timed tiles.jsonl "${TILES[@]}"
 ms_tiles=$MS
 timed enlarged.jsonl hogdetect scale=1.8
 ms_enlarged=$MS
-python3 "$people" compare "$numbers" "$work" "$work"/{whole,tiles,enlarged}.jsonl >"$work/counted"
+python3 "$people" compare "$NMS_ROOT/pipelines/people/people.csv" "$numbers" "$work" \
+  "$work"/{whole,tiles,enlarged}.jsonl >"$work/counted"
 {
-  read -r all whole small whole_small whole_wrong
-  read -r _ tiles _ tiles_small tiles_wrong
-  read -r _ enlarged _ enlarged_small enlarged_wrong
+  read -r all whole small whole_small whole_nobody whole_twice
+  read -r _ tiles _ tiles_small tiles_nobody tiles_twice
+  read -r _ enlarged _ enlarged_small enlarged_nobody enlarged_twice
   read -r frame there whole_there tiles_there
 } <"$work/counted"
 
 row () { printf '%-12s %7s %21s %12s %11s\n' "$@"; }
 say "$all people marked by hand, $small of them less than 75 pixels tall"
 row "" found "found of small ones" "wrong boxes" "ms a frame"
-row "whole frame" "$whole" "$whole_small" "$whole_wrong" "$ms_whole"
-row "2 x 2 tiles" "$tiles" "$tiles_small" "$tiles_wrong" "$ms_tiles"
-row "enlarged" "$enlarged" "$enlarged_small" "$enlarged_wrong" "$ms_enlarged"
+row "whole frame" "$whole" "$whole_small" $((whole_nobody + whole_twice)) "$ms_whole"
+row "2 x 2 tiles" "$tiles" "$tiles_small" $((tiles_nobody + tiles_twice)) "$ms_tiles"
+row "enlarged" "$enlarged" "$enlarged_small" $((enlarged_nobody + enlarged_twice)) "$ms_enlarged"
 
 # Draws the frame with the largest difference.
 tail -c "+$((frame * size + 1))" "$work/frames.rgb" | head -c "$size" >"$work/frame.rgb" || true

@@ -7,12 +7,13 @@
  * takes the place of the detector in a pipeline, and finds objects that are too small for that in
  * the whole frame. nmsfilter should follow, because neighboring tiles find the same objects.
  *
- * It is a bin: a tee, for each tile a bin `tile_0`, `tile_1` and so on with a queue, a videocrop
- * and a detector (#GstTileDetect:detector), and a boxmerge, whose statistics are posted at the end
- * of the stream. Each tile has a detector and a thread of its own. The tiles are those of
- * boxmerge's property tiles, for the size of the frames that come. The frames leave unchanged but
- * for the boxes. The main branch holds up to 60 frames while detectors work. Boxes at an edge of a
- * tile rank below whole boxes in nmsfilter (#GstTileDetect:edge-margin).
+ * It is a bin: a tee, for each tile a bin `tile_0`, `tile_1` and so on with a videocrop, a bin
+ * `shared` with the detector (#GstTileDetect:detector), and a boxmerge, whose statistics are posted
+ * at the end of the stream. The tiles of a frame pass one after another through the detector, or
+ * each through one of its own (#GstTileDetect:share-detector). The tiles are those of boxmerge's
+ * property tiles, for the size of the frames that come. The frames leave unchanged but for the
+ * boxes. The main branch holds up to 60 frames while detectors work. Boxes at an edge of a tile
+ * rank below whole boxes in nmsfilter (#GstTileDetect:edge-margin).
  *
  * Objects that are larger than a tile are found in further tiles of other sizes
  * (#GstTileDetect:scales) and in the whole frame (#GstTileDetect:whole-frame). Their parts in
@@ -47,7 +48,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_tile_detect_debug);
 #define DEFAULT_SCALES NULL
 #define DEFAULT_WHOLE_FRAME FALSE
 #define DEFAULT_EDGE_MARGIN "5"
-#define DEFAULT_SHARE_DETECTOR FALSE
+#define DEFAULT_SHARE_DETECTOR TRUE
 #define DEFAULT_LATENCY 0
 
 #define MAIN_QUEUE_FRAMES 60
@@ -701,8 +702,7 @@ install_properties (GObjectClass *object_class)
   g_object_class_install_property (object_class, PROP_DETECTOR,
       g_param_spec_string ("detector", "Detector",
           "Launch line of the detector, with one input and one output, such as \"facedetect "
-          "display=false\"; it may scale and convert the tile. Each tile gets its own, in a bin "
-          "tile_0, tile_1 and so on. Settable in the state NULL",
+          "display=false\"; it may scale and convert the tile. Settable in the state NULL",
           DEFAULT_DETECTOR, FIXED));
   g_object_class_install_property (object_class, PROP_COLUMNS,
       g_param_spec_uint ("columns", "Columns", "Tiles in a row. Settable in the state NULL", 1,
@@ -738,9 +738,10 @@ install_properties (GObjectClass *object_class)
           DEFAULT_EDGE_MARGIN, FIXED));
   g_object_class_install_property (object_class, PROP_SHARE_DETECTOR,
       g_param_spec_boolean ("share-detector", "Share detector",
-          "The tiles of a frame pass one after another through one detector, in a bin shared, "
-          "instead of one detector for each tile: a model is loaded once. Not for detectors that "
-          "remember former pictures, such as trackers. Settable in the state NULL",
+          "The tiles of a frame pass one after another through one detector, in a bin shared, so "
+          "that a model is loaded once. false = each tile has a detector and a thread of its own, "
+          "in its bin tile_0, tile_1 and so on: for detectors that use one processor only, and for "
+          "those that remember former pictures, such as trackers. Settable in the state NULL",
           DEFAULT_SHARE_DETECTOR, FIXED));
   g_object_class_install_property (object_class, PROP_LATENCY,
       g_param_spec_uint64 ("latency", "Latency",

@@ -4,12 +4,15 @@
 
 usage: countpeople.py frames SECONDS-OR-0 RATE
        countpeople.py pick FRAMES SIZE <RGB >RGB
-       countpeople.py compare FRAMES FOLDER RECORDING RECORDING...
+       countpeople.py enlarge FRAMES WIDTH HEIGHT LIST <RGB >RGB
+       countpeople.py compare LIST FRAMES FOLDER RECORDING RECORDING...
 
 frames   prints the numbers of the listed frames, of the first SECONDS at RATE frames a second.
 pick     copies these frames of a stream of frames with SIZE bytes each.
-compare  prints one line for each recording, whose lines are these frames:
-         people, found, small people, found small people, false boxes;
+enlarge  makes a frame of the surroundings of each person of at least 100 pixels in these frames,
+         enlarged 3 times, and lists the people in it, numbered from 0, in the file LIST.
+compare  prints one line for each recording, whose lines are these frames of the LIST:
+         people, found, small people, found small people, boxes on nobody, duplicates;
          then the frame in which the second recording is better than the first by most people, with
          the people and those found by these two. It writes that frame to FOLDER/0.jsonl and
          FOLDER/1.jsonl: boxes as `found` or `wrong`, and the people without a box as `not found`.
@@ -22,23 +25,32 @@ from collections import defaultdict
 
 LIST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "people.csv")
 SMALL = 75          # pixels: people below this height are small
+LARGE = 100         # pixels: people of this height are enlarged
 FOUND = 0.5         # IoU of a person and a box, as in COCO's AP50 and VOC
+FIELDS = ("frame", "left", "top", "width", "height")
 
 
-def people():
+def people(path=LIST):
     frames = defaultdict(list)
-    with open(LIST, encoding="utf-8") as file:
+    with open(path, encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            frames[int(row["frame"])].append(tuple(int(row[k]) for k in
-                                                   ("left", "top", "width", "height")))
+            frames[int(row["frame"])].append(tuple(int(row[k]) for k in FIELDS[1:]))
     return frames
 
 
-def iou(a, b):
+def common(a, b):
     width = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
     height = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
-    common = max(width, 0) * max(height, 0)
-    return common / (a[2] * a[3] + b[2] * b[3] - common)
+    return max(width, 0) * max(height, 0)
+
+
+def iou(a, b):
+    return common(a, b) / (a[2] * a[3] + b[2] * b[3] - common(a, b))
+
+
+def is_duplicate(box, found):
+    """Whether most of a wrong box lies on a person who is found: a second box, or a part."""
+    return any(common(box, person) > box[2] * box[3] / 2 for _, person in found)
 
 
 def match(boxes, listed):
@@ -79,10 +91,38 @@ def pick(frames, size):
         pass    # so that the writer can end
 
 
-def compare(frames, folder, recordings):
-    listed = people()
-    results = [[match(boxes, listed[frame]) for frame, boxes in zip(frames, read(path))]
-               for path in recordings]
+def enlarge(frames, width, height, path):
+    """Crops of a third of the width and the height, with the person in the middle."""
+    listed, number = people(), 0
+    w, h = width // 3, height // 3
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(FIELDS)
+        for frame in frames:
+            pixels = sys.stdin.buffer.read(width * height * 3)
+            for person in listed[frame]:
+                if person[3] < LARGE:
+                    continue
+                x = min(max(person[0] + person[2] // 2 - w // 2, 0), width - w)
+                y = min(max(person[1] + person[3] // 2 - h // 2, 0), height - h)
+                for row in range(y, y + h):
+                    line = pixels[(row * width + x) * 3:(row * width + x + w) * 3]
+                    sys.stdout.buffer.write(3 * b"".join(
+                        3 * line[i:i + 3] for i in range(0, len(line), 3)))
+                for other in listed[frame]:     # those of whom at least half can be seen
+                    left, top = max(other[0] - x, 0), max(other[1] - y, 0)
+                    right = min(other[0] + other[2] - x, w)
+                    bottom = min(other[1] + other[3] - y, h)
+                    if max(right - left, 0) * max(bottom - top, 0) >= other[2] * other[3] / 2:
+                        table.writerow([number] + [3 * v for v in
+                                                   (left, top, right - left, bottom - top)])
+                number += 1
+
+
+def compare(path, frames, folder, recordings):
+    listed = people(path)
+    results = [[match(boxes, listed[frame]) for frame, boxes in zip(frames, read(recording))]
+               for recording in recordings]
     for result in results:
         if len(result) != len(frames):
             sys.exit("countpeople.py: a recording does not have %d frames" % len(frames))
@@ -90,7 +130,8 @@ def compare(frames, folder, recordings):
               sum(len(found) for found, _, _ in result),
               sum(p[3] < SMALL for frame in frames for p in listed[frame]),
               sum(p[3] < SMALL for found, _, _ in result for _, p in found),
-              sum(len(wrong) for _, wrong, _ in result))
+              sum(not is_duplicate(box, found) for found, wrong, _ in result for box in wrong),
+              sum(is_duplicate(box, found) for found, wrong, _ in result for box in wrong))
     # (people that only the second one finds, less its own faults)
     gains = [len(b[0]) - len(a[0]) - len(b[1]) - len(b[2]) for a, b in zip(*results[:2])]
     best = gains.index(max(gains))
@@ -106,5 +147,7 @@ if __name__ == "__main__":
         print(*(n for n in sorted(people()) if not seconds or n < seconds * rate))
     elif command == "pick":
         pick([int(n) for n in rest[0].split()], int(rest[1]))
+    elif command == "enlarge":
+        enlarge([int(n) for n in rest[0].split()], int(rest[1]), int(rest[2]), rest[3])
     else:
-        compare([int(n) for n in rest[0].split()], rest[1], rest[2:])
+        compare(rest[0], [int(n) for n in rest[1].split()], rest[2], rest[3:])

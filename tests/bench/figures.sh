@@ -31,7 +31,8 @@ torch docs/frameworks.md
 ultralytics docs/frameworks.md
 nms-filter docs/nms-filter.md
 merge docs/boxmerge.md
-people README.md docs/boxmerge.md'
+people README.md docs/boxmerge.md
+tile-scales docs/tiledetect.md'
 
 list () { printf '%s\n' "$FIGURES"; }
 
@@ -105,6 +106,7 @@ merge ()
     END { for (name in line) print line[name] }' | sort
 }
 
+tile-scales () { NMS_PLUGIN_DIR=$build/gst "$NMS_ROOT/pipelines/people/scales.sh"; }
 people () { NMS_PLUGIN_DIR=$build/gst "$NMS_ROOT/pipelines/small-people.sh"; }
 
 # measure NAME: writes the figures of NAME, and returns whether they could be measured.

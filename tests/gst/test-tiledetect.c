@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tiledetect: the detector of these tests is a boxreplay that reports each picture that it gets as
- * one box, so the boxes that come out are the tiles. The cases run with a detector for each tile and
- * with one for all.
+ * one box, so the boxes that come out are the tiles. The cases run with a detector for each tile
+ * and with one for all.
  */
 #include <string.h>
 
@@ -339,8 +339,8 @@ test_seeks (void)
   g_free (path);
 }
 
-/* A live stream does not wait for a detector that takes longer than latency, and answers the LATENCY
- * query with it. */
+/* A live stream does not wait for a detector that takes longer than latency, and answers the
+ * LATENCY query with it. */
 static void
 test_live (void)
 {
@@ -593,7 +593,7 @@ test_defaults (void)
 
   assert_values (element,
       "columns rows overlap scales whole-frame share-detector latency edge-margin detector",
-      "2 2 0 NULL false false 0 5 NULL");
+      "2 2 0 NULL false true 0 5 NULL");
   gst_object_unref (element);
 }
 

@@ -28,7 +28,7 @@ class RegionDetector(GstBase.BaseTransform):
     interval = GObject.Property(
         type=int, minimum=1, maximum=1000000, default=1, nick="Interval",
         blurb="Detects in every N-th frame, beginning with the first one; the frames between get "
-              "no boxes")
+              "no boxes. Pictures with the same PTS, such as tiles, are of one frame")
 
     def load(self):
         """Prepares the detector. Raises DetectorError."""
@@ -42,7 +42,7 @@ class RegionDetector(GstBase.BaseTransform):
         raise NotImplementedError
 
     def do_start(self):
-        self.frames = 0
+        self.frames, self.pts = 0, Gst.CLOCK_TIME_NONE
         try:
             self.load()
         except DetectorError as error:
@@ -55,7 +55,9 @@ class RegionDetector(GstBase.BaseTransform):
         return True
 
     def do_transform_ip(self, buffer):
-        self.frames += 1
+        if buffer.pts != self.pts or buffer.pts == Gst.CLOCK_TIME_NONE:
+            self.frames += 1
+        self.pts = buffer.pts
         if (self.frames - 1) % self.interval:
             return Gst.FlowReturn.OK
         try:
