@@ -44,8 +44,9 @@ def compare(workload, ours, theirs, offset=False):
     only_ours, only_theirs = np.setdiff1d(ours, theirs), np.setdiff1d(theirs, ours)
     report |= {"only_ours": len(only_ours), "only_theirs": len(only_theirs)}
     causes = _Causes(workload, ours, theirs, offset)
+    scores = workload.frames[0][1]
     differing = np.concatenate([only_ours, only_theirs])
-    for box in differing[np.lexsort((differing, -workload.scores[differing]))]:
+    for box in differing[np.lexsort((differing, -scores[differing]))]:
         cause = causes.of(int(box))
         report["causes"][cause] = report["causes"].get(cause, 0) + 1
     if not len(differing):  # the same boxes, but one of them is listed twice
@@ -55,10 +56,11 @@ def compare(workload, ours, theirs, offset=False):
 
 class _Causes:
     def __init__(self, workload, ours, theirs, offset):
-        self.w, self.offset = workload, offset
+        self.rows, self.scores, self.classes = workload.frames[0]
+        self.iou, self.cap, self.offset = workload.iou, workload.cap, offset
         self.kept = {True: np.asarray(ours), False: np.asarray(theirs)}
         self.members = {side: set(map(int, kept)) for side, kept in self.kept.items()}
-        self.ties = np.unique(workload.scores).size < workload.count
+        self.ties = np.unique(self.scores).size < workload.count
         self.seen = False  # a difference of a better rank exists
 
     def of(self, box):
@@ -68,31 +70,33 @@ class _Causes:
         return cause
 
     def _of(self, box):
-        w, by_ours = self.w, box in self.members[True]
+        scores, by_ours = self.scores, box in self.members[True]
         other = self.kept[not by_ours]
-        rivals = other[(w.scores[other] >= w.scores[box]) & (other != box)]
-        if w.classes is not None:
-            rivals = rivals[w.classes[rivals] == w.classes[box]]
-        iou, flat = overlaps(w.rows, box, rivals)
-        suppressors = rivals[iou > w.iou * (1 - ROUNDING)]
+        rivals = other[(scores[other] >= scores[box]) & (other != box)]
+        if self.classes is not None:
+            rivals = rivals[self.classes[rivals] == self.classes[box]]
+        iou, flat = overlaps(self.rows, box, rivals)
+        suppressors = rivals[iou > self.iou * (1 - ROUNDING)]
         if self.seen and any(int(r) not in self.members[by_ours] for r in suppressors):
             return "follows"
-        if np.any(np.abs(iou - w.iou) <= ROUNDING * w.iou):
+        if np.any(np.abs(iou - self.iou) <= ROUNDING * self.iou):
             return "rounding"
         if np.any(flat):
             return "zero area"
-        if self.ties and np.count_nonzero(w.scores == w.scores[box]) > 1:
+        if self.ties and np.count_nonzero(scores == scores[box]) > 1:
             return "tie"
-        if self.offset and w.classes is not None and np.any(
-                np.abs(iou - w.iou) <= OFFSET_ROUNDING):
+        if self.offset and self.classes is not None and np.any(
+                np.abs(iou - self.iou) <= OFFSET_ROUNDING):
             return "offset"
-        if self.seen and len(other) == w.cap and w.scores[box] <= w.scores[other].min():
+        if self.seen and len(other) == self.cap and scores[box] <= scores[other].min():
             return "follows"
         return "unexplained"
 
 
 def describe(report):
     """Returns a short text for a table."""
+    if not report:
+        return "-"
     if report["same"]:
         return "same"
     causes = ", ".join(f"{n} {cause}" for cause, n in sorted(report["causes"].items()))

@@ -32,7 +32,6 @@ size_t benchcore_kept (benchcore *b, const int32_t **kept);
 const char *benchcore_error (const benchcore *b);
 const char *benchcore_engine (const benchcore *b);
 const char *benchcore_isa (const benchcore *b);
-size_t benchcore_scratch (const benchcore *b);
 int benchcore_version (void);
 const char *benchcore_compiler (void);
 
@@ -130,12 +129,6 @@ const char *
 benchcore_isa (const benchcore *b)
 {
   return nms_context_isa (b->ctx);
-}
-
-size_t
-benchcore_scratch (const benchcore *b)
-{
-  return nms_context_scratch (b->ctx);
 }
 
 int

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""cycles [--first] MOSAICPRINT XLATEXT LIBTPU OUT [PYTHON]: what NMS on a TPU v5e would
-take, as libtpu's compiler estimates it from its static schedule. No TPU is
-involved, nothing is run, so estimates compare with estimates only.
+"""cycles [--first] TPUPRINT XLATEXT LIBTPU [PYTHON]: what NMS on a TPU v5e would take, as libtpu's
+compiler estimates it from its static schedule, as a table. No TPU is involved, nothing is run, so
+estimates compare with estimates only.
 
-Writes OUT.md and OUT.json. The same boundary for all: boxes N x 4 and scores N,
-binary32, in; the chosen boxes out. PYTHON: one that has JAX, for the seed's
-nms_pallas; without it that row is left out. --first: only N = 1024, K = 128.
+The same boundary for all: boxes N x 4 and scores N, binary32, in; the chosen boxes out. PYTHON: one
+that has JAX, for the article's nms_pallas; without it that row is left out. --first: only N = 1024,
+K = 128.
 
 Every tile of the form of tiles is counted: the kernel ends early when the picks
 are complete, which depends on the boxes, and the compiler counts such a branch
@@ -14,7 +14,6 @@ as not taken. So its condition is replaced by `true` here.
 """
 import base64
 import glob
-import json
 import os
 import re
 import subprocess
@@ -115,64 +114,33 @@ class Compiler:
 SIZES = ((1024, 128), (1024, 300), (4096, 300), (16384, 300), (65536, 300))
 
 
-def measure(tpuprint, xlatext, plugin, python=None, sizes=SIZES):
-    """Returns all rows as a dictionary. `python` is an interpreter with JAX."""
-    compiler = Compiler(xlatext, plugin)
-    rows = []
+def main():
+    first = '--first' in sys.argv
+    tpuprint, xlatext, plugin, *python = [a for a in sys.argv[1:] if a != '--first']
+    compiler, seed = Compiler(xlatext, plugin), 0
+    print('| form | N | K | cycles | of nms_pallas |\n|---|---:|---:|---:|---:|')
 
-    def add(name, boxes, picks, text, kernel=None):
-        cycles, complete = compiler.estimate(text, kernel)
-        rows.append({'name': name, 'boxes': boxes, 'picks': picks, 'cycles': sum(cycles.values()),
-                     'complete': complete, 'operations': cycles})
-        print(f'{name}, N={boxes} K={picks}: {sum(cycles.values())} cycles'
-              f'{"" if complete else ", incomplete"}', file=sys.stderr)
-
-    def ours(form, boxes, picks):
-        text = subprocess.run([tpuprint, f'boxes={boxes}', f'picks={picks}', f'form={form}'],
-                              check=True, stdout=subprocess.PIPE, text=True).stdout
-        if form == 0:
-            text = to_the_end(text)
-        # the profiler may abort in a check of its own after it wrote all operations
-        add(('tiles', 'picks')[form], boxes, picks, from_boxes(text, boxes, picks), 'name.')
+    def row(name, boxes, picks, text, aborted):
+        cycles, complete = compiler.estimate(text, 'name.')
+        total = sum(cycles.values())
+        share = f'{total / (seed or total):.2f}' if python and (boxes, picks) == SIZES[0] else ''
+        note = '' if complete else aborted
+        print(f'| {name} | {boxes:,} | {picks} | {total:,}{note} | {share} |', flush=True)
+        return total
 
     if python:
-        here = os.path.dirname(os.path.abspath(__file__))
-        add('nms_pallas', 1024, 128, subprocess.run(
-            [python, f'{here}/seedpallas.py'], check=True, stdout=subprocess.PIPE,
-            text=True).stdout, 'name.')
-    for boxes, picks in sizes:
-        for form in (1, 0):
-            ours(form, boxes, picks)
-    return {'device': AHEAD, 'method': "estimated from the compiler's static schedule",
-            'rows': rows}
-
-
-def markdown(cycles):
-    """Returns the lines of the table."""
-    rows = cycles['rows']
-    seed = next((r['cycles'] for r in rows if r['name'] == 'nms_pallas'), None)
-    lines = ["Cycles on a TPU v5e, estimated from the compiler's static schedule; not run.", '',
-             '| form | N | K | cycles | of nms_pallas |', '|---|---:|---:|---:|---:|']
-    for row in rows:
-        share = f'{row["cycles"] / seed:.2f}' if seed and row['boxes'] == 1024 and (
-            row['picks'] == 128) else ''
-        aborted = (' and a scatter, at which the profiler aborts' if row['name'] == 'nms_pallas'
-                   else ', then the profiler aborts')
-        note = '' if row['complete'] else aborted
-        lines.append(f'| {row["name"]} | {row["boxes"]:,} | {row["picks"]} | '
-                     f'{row["cycles"]:,}{note} | {share} |')
-    return lines + ['']
-
-
-def main():
-    arguments = [a for a in sys.argv[1:] if a != '--first']
-    *programs, out = arguments[:4]
-    cycles = measure(*programs, *arguments[4:5],
-                     sizes=SIZES[:1] if '--first' in sys.argv else SIZES)
-    with open(out + '.json', 'w') as file:
-        json.dump(cycles, file, indent=1)
-    with open(out + '.md', 'w') as file:
-        print(*markdown(cycles), sep='\n', end='', file=file)
+        seeds = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'jaxseeds.py')
+        text = subprocess.run([*python, seeds, '--pallas'], check=True, stdout=subprocess.PIPE,
+                              text=True).stdout
+        seed = row('nms_pallas', *SIZES[0], text, ' and a scatter, at which the profiler aborts')
+    for boxes, picks in SIZES[:1] if first else SIZES:
+        for form, name in (1, 'picks'), (0, 'tiles'):
+            text = subprocess.run([tpuprint, f'boxes={boxes}', f'picks={picks}', f'form={form}'],
+                                  check=True, stdout=subprocess.PIPE, text=True).stdout
+            if name == 'tiles':
+                text = to_the_end(text)
+            # the profiler may abort in a check of its own after it wrote all operations
+            row(name, boxes, picks, from_boxes(text, boxes, picks), ', then the profiler aborts')
 
 
 if __name__ == '__main__':

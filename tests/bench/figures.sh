@@ -7,8 +7,8 @@ usage ()
 usage: tests/bench/figures.sh [--list] [NAME...]
 
 Measures the figures of README.md and docs/ on this commit, those named or all, which takes about
-an hour on an idle machine and downloads gigabytes once (as root, because versions needs
-debootstrap). Each NAME prints into output-bench/figures/NAME.txt, whose first line names the
+an hour on an idle machine and downloads gigabytes once (as root, because elements makes other
+Debians with debootstrap). Each NAME prints into output-bench/figures/NAME.txt, whose first line names the
 commit and the load. Ends with an error if one fails, after the others.
 
 END
@@ -16,17 +16,15 @@ END
 }
 
 # name, the pages that have its figures
-FIGURES='rivals README.md docs/speed.md
+FIGURES='rivals README.md docs/speed.md SECURITY.md
 exactness docs/speed.md
 methods docs/speed.md
-versions docs/speed.md
+elements docs/speed.md
 calls docs/methods.md docs/speed.md
 hostile docs/speed.md
-precision docs/methods.md
 end2end docs/detectors.md
-ghosts SECURITY.md
 seeds docs/frameworks.md docs/seeds.md
-cycles docs/frameworks.md docs/seeds.md
+cycles docs/frameworks.md docs/seeds.md docs/speed.md
 torch docs/frameworks.md
 ultralytics docs/frameworks.md
 nms-filter docs/nms-filter.md
@@ -61,8 +59,22 @@ exactness ()
     "$NMS_ROOT/build-bench/venv/bin/python" "$bench/exactness.py"
 }
 
-methods () { "$bench/methods.sh"; }
-versions () { "$bench/versions.sh" --quick --rounds 15; }
+methods () { "$bench/run.sh" --methods; }
+
+# (here and in newer Debians)
+elements ()
+{
+  local place folder
+  GST_PLUGIN_PATH=$build/gst "$build/tests/bench/bench-elements" filter overlay files || return
+  for place in trixie sid; do
+    folder=$NMS_BUILD_DIR/$place-release
+    "$NMS_ROOT/tests/env/debian.sh" "$place" bash -c '. "$1/pipelines/common.sh" &&
+      nms_build "$2-release" --buildtype=release -Dtests=enabled >&2 &&
+      GST_PLUGIN_PATH=$3/gst "$3/tests/bench/bench-elements" filter' \
+      - "$NMS_ROOT" "$place" "$folder" || return
+  done
+}
+
 calls () { "$build/tests/bench/bench-methods" 100 1000 10000 random:10000; }
 
 hostile ()
@@ -71,16 +83,15 @@ hostile ()
     "$build/tests/bench/bench-hostile" --regret 1000
 }
 
-precision () { "$environment/bin/python" "$bench/coco_ap.py" "$build/gst/command/nms-filter"; }
 end2end () { PYTHONPATH=$build/python python3 "$bench/end2end.py"; }
-ghosts () (. "$NMS_ROOT/pipelines/env.sh" && /usr/bin/python3 "$bench/ghosts.py")
 seeds () { "$environment/bin/python" "$bench/jaxseeds.py"; }
 
 cycles ()
 {
   local libtpu
   libtpu=$("$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" tpu) || return
-  "$environment/bin/python" "$bench/jaxcycles.py" "$build/tests/tpu/xlatext" "$libtpu"
+  "$environment/bin/python" "$bench/cycles.py" "$build/tests/tpu/tpuprint" \
+    "$build/tests/tpu/xlatext" "$libtpu" "$environment/bin/python"
 }
 
 # (by the Python that has Debian's torch)

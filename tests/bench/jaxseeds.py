@@ -1,37 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """jaxseeds: times the versions of NMS of Chaim Rand's "Implementing Sequential Algorithms on TPU"
-and nmscore.jax on the CPU, and prints a table. Needs JAX, and nmscore in PYTHONPATH.
+and nmscore.jax on the CPU, and prints a table. Needs JAX, and nmscore in PYTHONPATH. With --pallas
+it prints nms_pallas for cycles.py, as the StableHLO that JAX makes of it for a TPU v5e.
 
 The versions were written anew from their description: in numpy; in JAX with an N x N mask and a
-loop; in Pallas (seedpallas.py), which the CPU interprets. All get the article's boxes: N = 1024,
-K = 128, IoU threshold 0.1, random sizes 1..1023 clipped to an image of 1024 x 1024, bfloat16.
+loop; in Pallas, which the CPU interprets. All get the article's boxes: N = 1024, K = 128, IoU
+threshold 0.1 (workload a of workloads.py).
 
 All run on one core and are measured in processor time, because other programs interrupt calls.
 """
+import functools
 import os
 import statistics
+import sys
 import time
 
 os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 import jax  # noqa: E402 (the line above limits its threads)
 import jax.numpy as jnp  # noqa: E402
-import ml_dtypes  # noqa: E402
 import numpy as np  # noqa: E402
+from jax.experimental import pallas as pl  # noqa: E402
+from jax.experimental.pallas import tpu as pltpu  # noqa: E402
 
-import nmscore.jax  # noqa: E402
-import seedpallas  # noqa: E402
-
-BOXES, MOST, THRESHOLD = seedpallas.BOXES, seedpallas.STEPS, seedpallas.THRESHOLD
-
-
-def article_boxes():
-    rng = np.random.default_rng(0)
-    corner = rng.integers(0, 1023, (BOXES, 2))
-    opposite = np.clip(corner + rng.integers(1, 1024, (BOXES, 2)), 0, 1023)
-    rows = np.concatenate((corner, opposite), 1).astype(ml_dtypes.bfloat16)
-    return rows, rng.random(BOXES).astype(np.float32)
+BOXES, MOST, THRESHOLD = 1024, 128, 0.1
 
 
 def nms_cpu(boxes, scores):
@@ -49,10 +42,22 @@ def nms_cpu(boxes, scores):
     return np.array(kept)
 
 
+def masks_of(boxes):
+    """Returns which boxes overlap: all pairs, and all pairs of different boxes."""
+    left, top, right, bottom = boxes.T
+    area = (right - left) * (bottom - top)
+    width = jnp.minimum(right[None], right[:, None]) - jnp.maximum(left[None], left[:, None])
+    height = jnp.minimum(bottom[None], bottom[:, None]) - jnp.maximum(top[None], top[:, None])
+    inter = jnp.clip(width, 0) * jnp.clip(height, 0)
+    union = jnp.clip(area[None] + area[:, None] - inter, 1e-5)
+    overlap = inter / union > THRESHOLD
+    return overlap, overlap * (1 - jnp.eye(BOXES, dtype=overlap.dtype))
+
+
 @jax.jit
 def nms_jax(boxes, scores):
     """The masks of all pairs, then a loop over the best score that is left."""
-    overlap, others = seedpallas.masks_of(boxes)
+    overlap, others = masks_of(boxes)
     scores = scores - scores.min() + 1e-5
 
     def step(state):
@@ -65,19 +70,52 @@ def nms_jax(boxes, scores):
                               (0, scores, scores))[2]
 
 
-@jax.jit
-def nms_pallas(boxes, scores):
-    return seedpallas.nms(boxes, scores, interpret=True)
+def pallas_step(keys, overlap, others, result, scores, remaining):
+    number = pl.program_id(0)
+
+    @pl.when(number == 0)
+    def _():
+        scores[...] = keys[...]
+        remaining[...] = keys[...]
+
+    left = remaining[...]
+    best = jnp.max(left.astype(float)).astype(int) % BOXES
+    valid = (left > 0).any()
+    remaining[...] = jnp.where(overlap[best, ...] * valid, 0, left)
+    scores[...] = jnp.where(others[best, ...] * valid, 0, scores[...])
+
+    @pl.when(number == MOST - 1)
+    def _():
+        result[...] = scores[...]
 
 
-@jax.jit
-def ours(boxes, scores):
-    return nmscore.jax.nms(boxes, scores, THRESHOLD, MOST)
+def pallas(boxes, scores, interpret=False):
+    """A key is the rank times N, and the index below it."""
+    order = jnp.argsort(scores, descending=True)
+    key = BOXES * jnp.flip(jnp.arange(BOXES)) + order
+    keys = jnp.empty_like(key).at[order].set(key)
+    whole = functools.partial(pl.BlockSpec, block_shape=(BOXES,), index_map=lambda i: (0,))
+    square = pl.BlockSpec(block_shape=(BOXES, BOXES), index_map=lambda i: (0, 0))
+    return pl.pallas_call(
+        pallas_step,
+        grid_spec=pltpu.PrefetchScalarGridSpec(
+            num_scalar_prefetch=0, grid=(MOST,), in_specs=[whole(), square, square],
+            out_specs=whole(),
+            scratch_shapes=[pltpu.VMEM((BOXES,), keys.dtype), pltpu.VMEM((BOXES,), keys.dtype)]),
+        out_shape=jax.ShapeDtypeStruct((BOXES,), keys.dtype),
+        compiler_params=pltpu.CompilerParams(dimension_semantics=('arbitrary',)),
+        interpret=interpret)(keys, *masks_of(boxes))
 
 
-@jax.jit
-def ours_of_many(boxes, scores):
-    return jax.vmap(lambda b, s: nmscore.jax.nms(b, s, THRESHOLD, MOST))(boxes, scores)
+def print_pallas():
+    jax.config.update('jax_platforms', 'cpu')
+    shape = jax.ShapeDtypeStruct
+    # a v5e that is not there
+    device = jax.sharding.AbstractDevice('TPU v5 lite', num_cores=1, platform='tpu')
+    mesh = jax.sharding.AbstractMesh((), (), abstract_device=device)
+    with jax.sharding.use_abstract_mesh(mesh):
+        traced = jax.jit(pallas).trace(shape((BOXES, 4), jnp.float32), shape((BOXES,), jnp.float32))
+        print(traced.lower(lowering_platforms=('tpu',)).as_text())
 
 
 def median(call, *arrays):
@@ -92,18 +130,30 @@ def median(call, *arrays):
 
 
 def main():
-    rows, scores = article_boxes()
+    if '--pallas' in sys.argv:
+        print_pallas()
+        return
+    import nmscore.jax
+    from workloads import make
+
+    @jax.jit
+    def ours(boxes, scores):
+        return nmscore.jax.nms(boxes, scores, THRESHOLD, MOST)
+
+    article = make('a')
+    rows, scores = article.rows.astype(jnp.bfloat16), article.scores
     device = jnp.asarray(rows), jnp.asarray(scores)
     single = median(ours, *device)
     print('| version | us | of nmscore.jax |\n|---|---:|---:|')
     for name, call, arrays in (
             ('nms_cpu, numpy', nms_cpu, (rows, scores)),
             ('nms_jax, masks and a while loop', nms_jax, device),
-            ('nms_pallas, interpreted', nms_pallas, device)):
+            ('nms_pallas, interpreted', jax.jit(functools.partial(pallas, interpret=True)),
+             device)):
         spent = median(call, *arrays)
         print(f'| {name} | {spent:,.0f} | {spent / single:,.0f} |')
     print(f'| nmscore.jax.nms | {single:,.0f} | 1 |')
-    many = median(ours_of_many, *(jnp.stack([a] * 64) for a in device)) / 64
+    many = median(jax.jit(jax.vmap(ours)), *(jnp.stack([a] * 64) for a in device)) / 64
     print(f'| nmscore.jax.nms in vmap, an image of 64 | {many:,.1f} | {many / single:.2f} |')
 
 

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""methods.py [--agree]: compares the methods of nmscore with other implementations.
+"""methods.py [--agree]: compares the methods of nmscore with those of other libraries.
 
-First all results are compared, on the literal cases of
-the other projects' tests and on random boxes; then each call is timed, on one core, with the same
-arrays, ours and theirs in turn. --agree: no timing.
+First all results are compared, on random boxes; then each call is timed, on one core, with the same
+arrays, ours and theirs in turn. --agree: no timing. Exits with 77 if a library is missing.
 
 Each difference must have a cause, or the exit status is 1:
 
@@ -12,7 +11,6 @@ Each difference must have a cause, or the exit status is 1:
                double, or round otherwise
   rechecked    SAHI compares each member with the box merged so far, and drops it if they do not
                match; here the box of a cluster covers all its members, as in supervision
-  contained    OpenCV counts the overlap of a rotated box with one that lies within it as 1
 
 Where the definitions differ on purpose, the comparison is of what they have in common:
 
@@ -24,90 +22,156 @@ Where the definitions differ on purpose, the comparison is of what they have in 
   new scores   ensemble-boxes's soft_nms returns the old scores
   dtype        ensemble-boxes fuses in a mix of double and float32: equal within 2e-6
 """
-import argparse
-import importlib.metadata
 import os
 import statistics
 import sys
 import time
+import warnings
 
 try:
-    import cv2  # noqa: F401
-    import ensemble_boxes  # noqa: F401
+    import cv2
+    import ensemble_boxes
     import nmscore
     import numpy as np
-    import sahi  # noqa: F401
-    import supervision  # noqa: F401
+    import supervision
+    from sahi.postprocess import combine
+    from sahi.prediction import ObjectPrediction
 except ImportError as error:
     print(f"methods.py is skipped, because a library is missing: {error}\n"
-          "tests/bench/methods.sh installs them and runs this program")
+          "tests/bench/run.sh --methods installs them and runs this program")
     sys.exit(77)
 
-import methodrivals as rivals
 from workloads import detector_boxes
 
+warnings.filterwarnings("ignore")
 CLOSE = 2e-6  # some units of binary32
 ROUNDS = 20
 
 
-class Call:
-    """A call of nmscore.run with all outputs, which run () repeats."""
+# ------------------------------------------------------------------- the calls
+# A function for each library: returns the call that is timed, and a function that calls it and
+# brings the result into the form that is compared. Clusters are {head: members}.
 
-    def __init__(self, rows, scores, method, metric="iou", threshold=0.5, **options):
-        self.rows = np.ascontiguousarray(rows, np.float32)
-        self.scores = np.ascontiguousarray(scores, np.float32)
-        self.options = options | {"method": method, "metric": metric, "iou_threshold": threshold,
-                                  "outcome": True, "suppressed_by": True}
+def ours(method, metric="iou"):
+    def make(rows, scores, threshold, **options):
+        def call():
+            return nmscore.run(rows, scores, method=method, metric=metric,
+                               iou_threshold=threshold, outcome=True, suppressed_by=True,
+                               **options)
 
-    def run(self):
-        return nmscore.run(self.rows, self.scores, **self.options)
+        def clusters():
+            result = call()
+            return {int(k): {int(i) for i in np.flatnonzero(result.suppressed_by == k)}
+                    for k in result.kept}
+        return call, clusters
+    return make
 
-    def kept(self):
-        return self.run().kept
 
-    def groups(self):
-        """Returns {head: members in rank order, without the head}, by the head's order."""
-        result = self.run()
-        members = {int(k): [] for k in result.kept}
-        for i in np.lexsort((np.arange(len(self.rows)), -self.scores)):
-            if result.suppressed_by[i] >= 0:
-                members[int(result.suppressed_by[i])].append(int(i))
-        return members
+def by_sahi(function, metric="iou"):
+    """Its fastest backend on a CPU, numba, is chosen by itself, because ensemble-boxes needs it."""
+    def make(rows, scores, threshold):
+        table = np.column_stack([rows, scores, np.zeros(len(rows))]).astype(np.float32)
 
+        def call():
+            return getattr(combine, function)(table, metric.upper(), threshold)
+        return call, lambda: call() if "nmm" in function else set(call())
+    return make
+
+
+def by_supervision(function, metric="iou"):
+    def make(rows, scores, threshold):
+        table = np.column_stack([rows, scores]).astype(np.float32)
+        kind = supervision.OverlapMetric[metric.upper()]
+
+        def call():
+            return getattr(supervision, function)(table, threshold, kind)
+        return call, lambda: ({g[0]: g[1:] for g in call()} if "merge" in function
+                              else set(np.flatnonzero(call())))
+    return make
+
+
+def source_lists(rows, scores, labels, sources, count):
+    """Returns the lists of ensemble_boxes, one element for each source."""
+    chosen = [np.flatnonzero(sources == s) for s in range(count)]
+    return ([rows[i].astype(np.float64) for i in chosen],
+            [scores[i].astype(np.float64) for i in chosen], [labels[i] for i in chosen])
+
+
+def by_fusion(rows, scores, threshold, labels, sources, weights, kind):
+    """Corners must lie in 0..1. Gives rows of score and box."""
+    lists = source_lists(rows, scores, labels, sources, 1 if weights is None else len(weights))
+
+    def call():
+        return ensemble_boxes.weighted_boxes_fusion(
+            *lists, weights=weights, iou_thr=threshold, conf_type=kind.replace("-", "_"))
+
+    def fused():
+        boxes, fused_scores, _ = call()
+        return np.column_stack([fused_scores, boxes])
+    return call, fused
+
+
+def by_soft_nms(gaussian):
+    """Gives the set of kept boxes."""
+    def make(rows, scores, threshold):
+        nothing = np.zeros(len(rows), int)
+        lists = source_lists(rows, scores, nothing, nothing, 1)
+
+        def call():
+            return ensemble_boxes.soft_nms(*lists, method=2 if gaussian else 1, iou_thr=threshold,
+                                           sigma=0.5, thresh=0.001)
+        return call, lambda: {tuple(r) for r in call()[0]}
+    return make
+
+
+def by_opencv_soft(gaussian):
+    """Corners must be whole numbers. Gives kept indices and new scores."""
+    def make(rows, scores, threshold):
+        wide = rows.astype(int)
+        wide[:, 2:] -= wide[:, :2]
+        boxes, ranks = wide.tolist(), scores.tolist()
+
+        def call():
+            return cv2.dnn.softNMSBoxes(boxes, ranks, 0.001, threshold, 0, 0.5,
+                                        2 if gaussian else 1)
+
+        def kept():
+            new, indices = call()
+            return set(np.ravel(indices).tolist()), np.sort(np.ravel(new))
+        return call, kept
+    return make
+
+
+def by_opencv_rotated(rows, scores, threshold, angles):
+    boxes = [((float(x1 + x2) / 2, float(y1 + y2) / 2), (float(x2 - x1), float(y2 - y1)),
+              float(np.degrees(a))) for (x1, y1, x2, y2), a in zip(rows.astype(np.float64), angles)]
+    ranks = scores.tolist()
+    return (lambda: cv2.dnn.NMSBoxesRotated(boxes, ranks, 0.0, threshold)), None
+
+
+# ------------------------------------------------------------------- agreement
 
 class Report:
     def __init__(self):
-        self.lines, self.failed = {}, 0
+        self.lines = {}
 
-    def add(self, name, cause=""):
-        """Counts a comparison; `cause`: of the difference, "" if there is none."""
+    def add(self, name, cause):
         counts = self.lines.setdefault(name, {})
-        counts[cause or "equal"] = counts.get(cause or "equal", 0) + 1
-        self.failed += cause == "unexplained"
+        counts[cause] = counts.get(cause, 0) + 1
 
-    def print(self):
-        for name, counts in self.lines.items():
-            text = ", ".join(f"{n} {cause}" for cause, n in sorted(counts.items()))
-            print(f"  {name:58} {text}")
-
-
-def near_thresholds(threshold):
-    t = np.float32(threshold)
-    return [float(t), *(float(t * np.float32(1 + k * CLOSE / 2)) for k in (-2, -1, 1, 2))]
-
-
-def compare(report, name, ours, theirs, threshold):
-    """`ours (threshold)` and `theirs` are results that support ==. Returns whether they agree."""
-    for i, t in enumerate(near_thresholds(threshold)):
-        if ours(t) == theirs:
-            report.add(name, "rounding" if i else "")
-            return i == 0
-    report.add(name, "unexplained")
-    return False
+    def compare(self, name, result, theirs, threshold):
+        """Compares `result (threshold)` with `theirs`. Returns whether they are equal."""
+        t = np.float32(threshold)
+        for k in (0, -2, -1, 1, 2):
+            if result(float(t * np.float32(1 + k * CLOSE / 2))) == theirs:
+                self.add(name, "rounding" if k else "equal")
+                return k == 0
+        self.add(name, "unexplained")
+        return False
 
 
 def random_boxes(seed, n=300, side=1.0):
-    """Detector-like boxes with different scores, in 0..side."""
+    """Returns detector-like boxes with different scores, in 0..side."""
     rows, _, _ = detector_boxes(n, seed)
     rows -= rows.min()
     rows *= np.float32(side) / rows.max()
@@ -116,68 +180,60 @@ def random_boxes(seed, n=300, side=1.0):
     return np.minimum(rows, np.float32(side)), scores, rng
 
 
-def as_sets(groups):
-    return {head: frozenset(members) for head, members in groups.items()}
-
-
-# ---------------------------------------------------------------- agreement
-
-def agree_merges(report, seed):
+def agree_nms_and_merges(report, seed):
     rows, scores, rng = random_boxes(seed, side=640)
     for metric in ("iou", "ios"):
         threshold = float(rng.choice([0.3, 0.5, 0.7]))
+        for method, library, function in (
+                ("hard", by_sahi, "nms"), ("greedy-merge", by_sahi, "greedy_nmm"),
+                ("merge", by_sahi, "nmm"), ("hard", by_supervision, "box_non_max_suppression"),
+                ("greedy-merge", by_supervision, "box_non_max_merge")):
+            name = f"{method} {metric}: {library.__name__[3:]} {function}"
+            inclusive = function != "box_non_max_suppression"
+            theirs = library(function, metric)(rows, scores, threshold)[1]()
 
-        def ours(method, t):
-            return Call(rows, scores, method, metric, t, inclusive=True)
-        for method, function in (("greedy-merge", "greedy_nmm"), ("merge", "nmm")):
-            name = f"{method} {metric}: sahi {function}"
-            theirs = rivals.sahi(rows, scores, threshold, function, metric)[1]()
-            if compare(report, name + ", clusters",
-                       lambda t: as_sets(ours(method, t).groups()), as_sets(theirs), threshold):
-                agree_sahi_boxes(report, name + ", boxes", ours(method, threshold), theirs,
-                                 rivals.sahi_boxes(rows, scores, threshold, function, metric),
-                                 threshold, metric)
-        theirs = rivals.supervision_merge(rows, scores, threshold, metric)[1]()
-        if compare(report, f"greedy-merge {metric}: supervision, clusters",
-                   lambda t: as_sets(ours("greedy-merge", t).groups()), as_sets(theirs), threshold):
-            boxes = rivals.supervision_boxes(rows, scores, threshold, metric)
-            ours_boxes = ours("greedy-merge", threshold).run().boxes
-            report.add(f"greedy-merge {metric}: supervision, boxes",
-                       "" if sorted(map(tuple, boxes)) == sorted(map(tuple, ours_boxes))
-                       else "unexplained")
-        for name, rival in (("sahi nms", rivals.sahi(rows, scores, threshold, "nms", metric)),):
-            compare(report, f"hard {metric}: {name}",
-                    lambda t: set(ours("hard", t).kept()), set(rival[1]()), threshold)
-        theirs = rivals.supervision_nms(rows, scores, threshold, metric)[1]()
-        compare(report, f"hard {metric}: supervision box_non_max_suppression",
-                lambda t: set(Call(rows, scores, "hard", metric, t).kept()),
-                set(theirs), threshold)
+            def result(t):
+                call, clusters = ours(method, metric)(rows, scores, t, inclusive=inclusive)
+                return set(call().kept.tolist()) if method == "hard" else clusters()
+            if method == "hard":
+                report.compare(name, result, theirs, threshold)
+            elif report.compare(name, result, {k: set(v) for k, v in theirs.items()}, threshold):
+                merged = ours(method, metric)(rows, scores, threshold, inclusive=True)[0]()
+                boxes = boxes_of(library, function, rows, scores, threshold, metric)
+                for head, box in zip(merged.kept.tolist(), merged.boxes.astype(np.float64)):
+                    checked, dropped = rechecked_box(rows, head, theirs[head], threshold, metric)
+                    report.add(name + ", boxes", "equal" if tuple(box) in boxes else
+                               "rechecked" if dropped and checked in boxes else "unexplained")
+
+
+def boxes_of(library, function, rows, scores, threshold, metric):
+    """Returns the boxes that the library's objects make of clusters, as a set of rows."""
+    if library is by_supervision:
+        detections = supervision.Detections(xyxy=rows.copy(), confidence=scores.copy(),
+                                            class_id=np.zeros(len(rows), int))
+        boxes = detections.with_nmm(threshold=threshold, class_agnostic=True,
+                                    overlap_metric=supervision.OverlapMetric[metric.upper()]).xyxy
+    else:
+        kind = combine.NMMPostprocess if function == "nmm" else combine.GreedyNMMPostprocess
+        boxes = [p.bbox.to_xyxy() for p in kind(
+            match_threshold=threshold, match_metric=metric.upper())(
+                [ObjectPrediction(bbox=r.tolist(), score=float(s), category_id=0,
+                                  category_name="0") for r, s in zip(rows, scores)])]
+    return {tuple(map(float, b)) for b in boxes}
 
 
 def rechecked_box(rows, head, members, threshold, metric):
     """Returns the box that SAHI makes of a cluster, and whether it dropped a member."""
     box, dropped = rows[head].astype(np.float64), False
-    for i in members:
-        member = rows[i].astype(np.float64)
-        if rivals.overlaps(box[None], member[None], metric)[0, 0] >= threshold:
+    for member in rows[list(members)].astype(np.float64):
+        low, high = np.maximum(box[:2], member[:2]), np.minimum(box[2:], member[2:])
+        shared = np.prod(np.maximum(high - low, 0))
+        areas = [np.prod(b[2:] - b[:2]) for b in (box, member)]
+        if shared / (min(areas) if metric == "ios" else sum(areas) - shared) >= threshold:
             box = np.concatenate([np.minimum(box[:2], member[:2]), np.maximum(box[2:], member[2:])])
         else:
             dropped = True
-    return box, dropped
-
-
-def agree_sahi_boxes(report, name, call, groups, theirs, threshold, metric):
-    result = call.run()
-    by_head = dict(zip(result.kept.tolist(), result.boxes))
-    left = {tuple(b) for b in theirs}
-    for head, members in groups.items():
-        checked, dropped = rechecked_box(call.rows, head, members, threshold, metric)
-        if tuple(checked) not in left:
-            report.add(name, "unexplained")
-        elif tuple(by_head[head].astype(np.float64)) in left:
-            report.add(name)
-        else:
-            report.add(name, "rechecked" if dropped else "unexplained")
+    return tuple(box), dropped
 
 
 def agree_weighted(report, seed):
@@ -189,126 +245,49 @@ def agree_weighted(report, seed):
         weights *= np.float32(1) + rng.random(3, np.float32) / np.float32(64)
     threshold = float(rng.choice([0.4, 0.55, 0.7]))
     for kind in ("avg", "max", "box-and-model-avg", "absent-model-aware-avg"):
-        boxes, fused = rivals.weighted_boxes_fusion(rows, scores, threshold, labels, sources,
-                                                    weights, kind)[1]()
+        theirs = by_fusion(rows, scores, threshold, labels, sources, weights, kind)[1]()
 
         def same(t):
-            ours = Call(rows, scores, "weighted", "iou", t, class_ids=labels, sources=sources,
-                        source_weights=weights, fused_score=kind).run()
-            return len(fused) == len(ours.scores) and same_rows(
-                np.column_stack([fused, boxes]), np.column_stack([ours.scores, ours.boxes]))
-        compare(report, f"weighted {kind}: ensemble_boxes", same, True, threshold)
-
-
-def same_rows(a, b):
-    """Returns whether two tables have the same rows, whatever their order, within CLOSE."""
-    return all(np.any(np.all(np.abs(a - row) <= CLOSE, axis=1)) for row in b)
-
-
-def agree_average(report, seed):
-    rows, scores, rng = random_boxes(seed)
-    threshold = float(rng.choice([0.3, 0.5]))
-    groups, means = rivals.mediapipe_average(rows, scores, threshold)[1]()
-    call = Call(rows, scores, "average", "iou", threshold)
-    name = "average: MediaPipe's formula"
-    if compare(report, name + ", clusters",
-               lambda t: as_sets(Call(rows, scores, "average", "iou", t).groups()),
-               as_sets(groups), threshold):
-        kept, kept_scores, boxes = (getattr(call.run(), f) for f in ("kept", "scores", "boxes"))
-        same = np.array_equal(kept_scores, scores[kept]) and all(
-            np.allclose(means[k], b, rtol=0, atol=CLOSE) for k, b in zip(kept.tolist(), boxes))
-        report.add(name + ", boxes and scores", "" if same else "unexplained")
+            result = ours("weighted")(rows, scores, t, class_ids=labels, sources=sources,
+                                      source_weights=weights, fused_score=kind)[0]()
+            table = np.column_stack([result.scores, result.boxes])
+            return len(theirs) == len(table) and all(
+                np.any(np.all(np.abs(table - row) <= CLOSE, axis=1)) for row in theirs)
+        report.compare(f"weighted {kind}: ensemble_boxes", same, True, threshold)
 
 
 def agree_soft(report, seed):
     rows, scores, rng = random_boxes(seed)
     threshold = float(rng.choice([0.3, 0.5]))
-    for method, gaussian in (("soft-linear", False), ("soft-gaussian", True)):
-        theirs = rivals.soft_nms(rows, scores, threshold, gaussian)[1]()
-        compare(report, f"{method}: ensemble_boxes soft_nms, kept boxes", lambda t: {
-            tuple(r) for r in Call(rows, scores, method, "iou", t).run().boxes.astype(
-                np.float64)}, {tuple(r) for r in theirs}, threshold)
     whole = np.round(rows * 512).astype(np.float32)
     whole[:, 2:] = np.maximum(whole[:, 2:], whole[:, :2] + 1)
     for method, gaussian in (("soft-linear", False), ("soft-gaussian", True)):
-        kept, new = rivals.opencv_soft(whole, scores, threshold, gaussian)[1]()
+        theirs = by_soft_nms(gaussian)(rows, scores, threshold)[1]()
+        report.compare(f"{method}: ensemble_boxes soft_nms, kept boxes", lambda t: {
+            tuple(r) for r in ours(method)(rows, scores, t)[0]().boxes.astype(np.float64)},
+            theirs, threshold)
+        kept, new = by_opencv_soft(gaussian)(whole, scores, threshold)[1]()
 
         def same(t):
-            ours = Call(whole, scores, method, "iou", t).run()
-            return (set(ours.kept) == set(kept)
-                    and np.allclose(np.sort(ours.scores), np.sort(new), rtol=1e-5, atol=1e-7))
-        compare(report, f"{method}: OpenCV softNMSBoxes", same, True, threshold)
-
-
-def agree_matrix(report, seed):
-    rows, scores, _ = random_boxes(seed)
-    for method, gaussian in (("matrix-linear", False), ("matrix-gaussian", True)):
-        new = rivals.matrix(rows.astype(np.float64), scores, gaussian)[1]()
-        result = Call(rows, scores, method).run()
-        kept, our_scores = result.kept, result.scores
-        least = 0.001
-        same = (np.allclose(our_scores, new[kept], rtol=1e-4, atol=1e-6)
-                and set(np.flatnonzero(new >= least * 1.001)) <= set(kept)
-                <= set(np.flatnonzero(new >= least * 0.999)))
-        report.add(f"{method}: SOLOv2's formula", "" if same else "unexplained")
-
-
-def rotated_boxes(seed, n):
-    rows, scores, rng = random_boxes(seed, n, 300 * (n / 200) ** .5)
-    return rows, scores, rng.uniform(-1.5, 1.5, n).astype(np.float32)
-
-
-def agree_rotated(report, seed):
-    rows, scores, angles = rotated_boxes(seed, 200)
-    wanted, nearest = rivals.clipping(rows, angles, scores, 0.5)
-    if nearest < 1e-4:
-        return report.add("hard rotated: exact clipping", "left out, an overlap near the threshold")
-    kept = Call(rows, scores, "hard", angles=angles).kept()
-    report.add("hard rotated: exact clipping", "" if set(kept) == set(wanted) else "unexplained")
-    theirs = set(rivals.opencv_rotated(rows, angles, scores, 0.5)[1]())
-    contained = set(rivals.clipping(rows, angles, scores, 0.5, True)[0])
-    report.add("hard rotated: OpenCV, compared with exact clipping",
-               "" if theirs == set(wanted) else
-               "contained" if theirs == contained else "unexplained")
-    return None
-
-
-def ties(report):
-    """Counts which of two equal boxes with equal scores is kept, in sets of 500 pairs, and what of
-    a heap of equal scores."""
-    rng = np.random.default_rng(1)
-    for _ in range(ROUNDS):
-        pair = rng.permutation(1000) % 500
-        rows = np.float32([0, 0, 10, 10]) + np.float32(30) * pair[:, None]
-        scores = np.float32(0.25) * (1 + pair % 4)
-        calls = {"nmscore": Call(rows, scores, "hard").kept(),
-                 "supervision": rivals.supervision_nms(rows, scores, 0.5, "iou")[1]()}
-        for name, kept in calls.items():
-            for i in kept:
-                first = int(np.flatnonzero(pair == pair[i])[0]) == i
-                report.add(f"ties: {name} keeps of two equal boxes the",
-                           "first" if first else "last")
-        rows = np.float32([0, 0, 20, 20]) + rng.permutation(20)[:, None].astype(np.float32) / 4
-        ones = np.ones(20, np.float32)
-        kept = rivals.sahi(rows, ones, 0.1, "nms", "iou")[1]()
-        report.add("ties: SAHI keeps of a heap the box with the", "least corners"
-                   if list(kept) == [int(np.argmin(rows[:, 0]))] else "other corners")
+            result = ours(method)(whole, scores, t)[0]()
+            return set(result.kept.tolist()) == kept and np.allclose(
+                np.sort(result.scores), new, rtol=1e-5, atol=1e-7)
+        report.compare(f"{method}: OpenCV softNMSBoxes", same, True, threshold)
 
 
 def agree():
+    """Returns the number of differences without a cause."""
     report = Report()
     for seed in range(ROUNDS):
-        for check in (agree_merges, agree_weighted, agree_average, agree_soft, agree_matrix):
+        for check in (agree_nms_and_merges, agree_weighted, agree_soft):
             check(report, seed)
-    for seed in range(52):  # about 40 of which have no overlap near the threshold
-        agree_rotated(report, seed)
-    ties(report)
     print(f"Agreement, {ROUNDS} sets of 300 boxes:")
-    report.print()
-    return report.failed
+    for name, counts in report.lines.items():
+        print(f"  {name:58}", ", ".join(f"{n} {cause}" for cause, n in sorted(counts.items())))
+    return sum(counts.get("unexplained", 0) for counts in report.lines.values())
 
 
-# -------------------------------------------------------------------- speed
+# ----------------------------------------------------------------------- speed
 
 def time_of(call, seconds=0.3):
     """Returns the processor times of at least 5 calls that take about `seconds` together."""
@@ -320,71 +299,45 @@ def time_of(call, seconds=0.3):
     return times
 
 
-def speed_rows(rows, scores):
-    unit = rows / np.abs(rows).max()
-    unit = np.clip(unit - unit.min(), 0, 1)
-
-    def ours(method, metric="iou", boxes=rows):
-        return Call(boxes, scores, method, metric, 0.5)
-    yield "weighted", "ensemble_boxes", ours("weighted", boxes=unit), \
-        rivals.weighted_boxes_fusion(unit, scores, 0.5)[0]
-    yield "soft-linear", "ensemble_boxes", ours("soft-linear", boxes=unit), \
-        rivals.soft_nms(unit, scores, 0.5, False)[0]
-    yield "soft-gaussian", "ensemble_boxes", ours("soft-gaussian", boxes=unit), \
-        rivals.soft_nms(unit, scores, 0.5, True)[0]
-    yield "soft-gaussian", "OpenCV", ours("soft-gaussian"), \
-        rivals.opencv_soft(rows, scores, 0.5, True)[0]
-    yield "matrix-gaussian", "numpy", ours("matrix-gaussian"), rivals.matrix(rows, scores, True)[0]
-    yield "matrix-linear", "numpy", ours("matrix-linear"), rivals.matrix(rows, scores, False)[0]
-    yield "average", "numpy (MediaPipe)", ours("average"), \
-        rivals.mediapipe_average(rows, scores, 0.5)[0]
-    turned, ranks, angles = rotated_boxes(0, 1000)
-    yield "hard, rotated", "OpenCV", \
-        Call(turned, ranks, "hard", angles=angles), \
-        rivals.opencv_rotated(turned, angles, ranks, 0.5)[0]
-    for metric in ("iou", "ios"):
-        for method, function in (("hard", "nms"), ("greedy-merge", "greedy_nmm"),
-                                 ("merge", "nmm")):
-            yield f"{method} {metric}", f"sahi {function}", ours(method, metric), \
-                rivals.sahi(rows, scores, 0.5, function, metric)[0]
-        yield f"hard {metric}", "supervision", ours("hard", metric), \
-            rivals.supervision_nms(rows, scores, 0.5, metric)[0]
-        yield f"greedy-merge {metric}", "supervision", ours("greedy-merge", metric), \
-            rivals.supervision_merge(rows, scores, 0.5, metric)[0]
-
-
 def speed():
     rows, scores, _ = detector_boxes(1000)
-    print("\nProcessor time of a call, 1,000 detector-like boxes, threshold 0.5, medians in ms:")
-    print(f"  {'method':20} {'other':22} {'theirs':>9} {'ours':>8} {'ratio':>7}")
-    for method, name, call, theirs in speed_rows(rows, scores):
-        theirs(), call.run()
-        before = time_of(call.run)
+    unit = np.clip(rows / np.abs(rows).max() - rows.min() / np.abs(rows).max(), 0, 1)
+    unit = unit.astype(np.float32)
+    angles = np.random.default_rng(0).uniform(-1.5, 1.5, 1000).astype(np.float32)
+    nothing = np.zeros(1000, np.int32)
+    cases = [("weighted", "iou", "ensemble-boxes", unit,
+              by_fusion(unit, scores, 0.5, nothing, nothing, None, "avg"), {}),
+             ("soft-linear", "iou", "ensemble-boxes", unit,
+              by_soft_nms(False)(unit, scores, 0.5), {}),
+             ("soft-gaussian", "iou", "ensemble-boxes", unit,
+              by_soft_nms(True)(unit, scores, 0.5), {}),
+             ("soft-gaussian", "iou", "OpenCV", rows, by_opencv_soft(True)(rows, scores, 0.5), {}),
+             ("hard", "iou", "OpenCV, rotated boxes", rows,
+              by_opencv_rotated(rows, scores, 0.5, angles), {"angles": angles})]
+    for metric in ("iou", "ios"):
+        cases += [(method, metric, f"{library.__name__[3:]} {function}", rows,
+                   library(function, metric)(rows, scores, 0.5), {})
+                  for method, library, function in (
+                      ("hard", by_sahi, "nms"), ("hard", by_supervision, "box_non_max_suppression"),
+                      ("greedy-merge", by_sahi, "greedy_nmm"),
+                      ("greedy-merge", by_supervision, "box_non_max_merge"),
+                      ("merge", by_sahi, "nmm"))]
+    print("\nProcessor time of a call, 1,000 detector-like boxes, threshold 0.5, medians:\n")
+    print("| method, metric | other | its time | nmscore | x |\n|---|---|---:|---:|---:|")
+    for method, metric, name, boxes, (theirs, _), options in cases:
+        call = ours(method, metric)(boxes, scores, 0.5, **options)[0]
+        theirs(), call()
+        before = time_of(call)
         other = statistics.median(time_of(theirs))
-        own = statistics.median(before + time_of(call.run))
-        print(f"  {method:20} {name:22} {other * 1e3:9.3f} {own * 1e3:8.4f} {other / own:6.0f}x")
-    rows, scores, _ = detector_boxes(10_000)
-    print("\nProcessor time of a call, 10,000 detector-like boxes, medians in ms:")
-    for method, metric in (("weighted", "iou"), ("merge", "iou"), ("merge", "ios"),
-                           ("greedy-merge", "iou"), ("greedy-merge", "ios"), ("average", "iou"),
-                           ("soft-linear", "iou"), ("soft-gaussian", "iou"),
-                           ("matrix-linear", "iou"), ("matrix-gaussian", "iou"),
-                           ("hard", "ios"), ("hard", "diou"), ("hard", "giou")):
-        call = Call(rows, scores, method, metric, 0.5)
-        call.run()
-        print(f"  {method:16} {metric:5} {statistics.median(time_of(call.run)) * 1e3:8.2f}")
+        own = statistics.median(before + time_of(call))
+        print(f"| {method}, {metric} | {name} | {other * 1e3:.3g} ms | {own * 1e3:.3f} ms | "
+              f"{other / own:.0f} |", flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--agree", action="store_true", help="compare only")
-    arguments = parser.parse_args()
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    print(", ".join(f"{p} {importlib.metadata.version(p)}"
-                    for p in ("ensemble-boxes", "sahi", "supervision", "numpy")))
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     failed = agree()
-    if not arguments.agree:
+    if "--agree" not in sys.argv:
         speed()
     if failed:
         print(f"{failed} differences have no known cause", file=sys.stderr)

@@ -32,7 +32,7 @@ class Peer:
     offset = False
     exact = True  # keeps the boxes that NMS keeps
     ours = False
-    adapts = False  # chooses its algorithm by N, so that times for small N predict nothing
+    quadratic = True  # in the number of boxes
 
     def versions(self):
         return {p: importlib.metadata.version(p) for p in self.packages}
@@ -121,7 +121,7 @@ class OnnxRuntime(Peer):
 class OpenCV(Peer):
     """Lists: its binding converts them faster than arrays. Its top_k cuts the input,
     not the output, so it is not used."""
-    packages = ("opencv-python-headless",)
+    packages = ("opencv-python",)
 
     def prepare(self, rows, scores, classes, iou, cap):
         import cv2
@@ -151,11 +151,11 @@ class Powerboxes(Peer):
 
 
 class PowerboxesTree(Powerboxes):
-    function = "rtree_nms"
+    function, quadratic = "rtree_nms", False
 
 
 class Lsnms(Peer):
-    packages = ("lsnms",)
+    packages, quadratic = ("lsnms",), False
 
     def prepare(self, rows, scores, classes, iou, cap):
         import lsnms
@@ -167,7 +167,7 @@ class Lsnms(Peer):
 class BoeNms(Peer):
     """Of a checkout of NMS-Bench, which run.sh compiles (nmsbench.cc). Takes boxes whose centres
     lie in the box, which is exact for thresholds from 0.5 on."""
-    method = b"b"
+    method, quadratic = b"b", False
 
     def __init__(self):
         path = os.environ.get("NMS_BENCH_LIBRARY")
@@ -208,13 +208,13 @@ class EqsiNms(BoeNms):
 
 class Core(Peer):
     """nms_run, timed in C by benchcore.c, whose path is in NMS_BENCH_CORE."""
-    ours = adapts = True
+    ours, quadratic = True, False
     xla = suppressed_by = False
 
     def __init__(self):
         library = ctypes.CDLL(os.environ["NMS_BENCH_CORE"])
         for name, result in (("new", ctypes.c_void_p), ("kept", ctypes.c_size_t),
-                             ("scratch", ctypes.c_size_t), ("error", ctypes.c_char_p),
+                             ("error", ctypes.c_char_p),
                              ("engine", ctypes.c_char_p), ("isa", ctypes.c_char_p),
                              ("compiler", ctypes.c_char_p)):
             getattr(library, "benchcore_" + name).restype = result
@@ -258,8 +258,7 @@ class Core(Peer):
     def about(self):
         return {"engine": self.library.benchcore_engine(self.bench).decode(),
                 "cpu": self.library.benchcore_isa(self.bench).decode(),
-                "compiler": self.library.benchcore_compiler().decode(),
-                "scratch": self.library.benchcore_scratch(self.bench)}
+                "compiler": self.library.benchcore_compiler().decode()}
 
 
 class CoreBy(Core):
@@ -267,7 +266,7 @@ class CoreBy(Core):
 
 
 class CoreXla(Core):
-    xla, adapts = True, False
+    xla = quadratic = True
 
     def __init__(self):
         if not os.environ.get("NMS_XLA_PLUGIN"):
@@ -277,7 +276,7 @@ class CoreXla(Core):
 
 class Ours(Peer):
     """The Python package nmscore, as run.sh installed it beside the others."""
-    ours = adapts = True
+    ours, quadratic = True, False
 
     def versions(self):
         import nmscore

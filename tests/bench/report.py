@@ -1,34 +1,30 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""results.json as Markdown:  python3 report.py results.json > report.md
---short: the one table of the README, and the setting it was made in."""
-import json
+"""The results of run.py as Markdown, and the plot of times against the number of boxes."""
 import math
-import sys
 
 import agree
-import cycles
 
 OURS = "gst-nms"
 PYTHON = "gst-nms (Python)"
 APPROXIMATE = {"QSI-NMS", "eQSI-NMS"}
 
+OURS_COLOUR, INK, GRID = "#0b6e4f", "#222222", "#d9d9d9"
+COLOURS = {"torchvision": "#d1495b", "onnxruntime": "#3066be", "OpenCV": "#edae49",
+           "powerboxes": "#8d6a9f", "powerboxes rtree": "#5f0f40", "lsnms": "#00798c",
+           "BOE-NMS": "#444444"}
+FAMILIES = {"detector": "detector-like boxes", "sparse": "sparse boxes"}
+
 
 def time_text(us):
     if us is None:
         return "-"
-    for limit, scale, unit in ((1e3, 1, "us"), (1e6, 1e3, "ms"), (math.inf, 1e6, "s")):
-        if us < limit:
-            v = us / scale
-            return f"{v:.{0 if v >= 100 else 1 if v >= 10 else 2}f} {unit}"
-    return "-"
+    scale, unit = (1, "us") if us < 1e3 else (1e3, "ms") if us < 1e6 else (1e6, "s")
+    v = us / scale
+    return f"{v:.{0 if v >= 100 else 1 if v >= 10 else 2}f} {unit}"
 
 
 def ratio_text(r):
     return "-" if r is None else f"{r:.{0 if r >= 20 else 1}f}"
-
-
-def count_text(n):
-    return f"{n:,}"
 
 
 def table(head, rows, left=1):
@@ -39,10 +35,7 @@ def table(head, rows, left=1):
 
 
 def systems(results):
-    names = []
-    for row in results["rows"]:
-        names += [n for n in row["systems"] if n not in names]
-    return names
+    return list(results["rows"][0]["systems"])
 
 
 def peers(results):
@@ -64,38 +57,20 @@ def best_peer(row):
     return min(times, key=times.get) if times else None
 
 
-def floor(results, row, name):
-    kind = "classes" if row["classes"] else "plain"
-    return median(results["floors"][kind], name)
-
-
-def without_floors(results, row, name):
-    """Returns the ratio after the time for one box is subtracted from both sides, or None
-    if a time is close to that of one box."""
-    theirs, ours = median(row, name), median(row, OURS)
-    f_theirs, f_ours = floor(results, row, name), floor(results, row, OURS)
-    if None in (theirs, ours, f_theirs, f_ours) or ours < 2 * f_ours or theirs < 1.1 * f_theirs:
-        return None
-    return (theirs - f_theirs) / (ours - f_ours)
-
-
 # ---------------------------------------------------------------------- parts
 
 def setting(results):
-    m, b = results["machine"], results["build"]
+    s = results["setting"]
     versions = ", ".join(f"{n} {v}" for n, v in results["versions"].items())
-    spread = [(row["systems"][OURS]["q3_us"] - row["systems"][OURS]["q1_us"]) / median(row, OURS)
-              for row in results["rows"] if median(row, OURS)]
-    noise = f"{100 * sorted(spread)[len(spread) // 2]:.0f} %" if spread else ""
+    ours = [row["systems"][OURS] for row in results["rows"]]
+    spread = sorted((o["q3_us"] - o["q1_us"]) / o["median_us"] for o in ours if "q1_us" in o)
     loads = [f"{results[k][0]:.1f}" for k in ("load_before", "load_after")]
-    left_out = "".join(f" Not installed: {n}." for n in results.get("missing", {}))
-    quartiles = (f"half of our workloads have quartiles less than {noise} of the median apart"
-                 if spread else "no workloads")
-    return [f"{results['date']}, commit {b['commit']}. {m['processor']}, {m['cores']} cores, "
-            f"one used; {m['memory_gib']} GiB; {m['system']}; Python {m['python']}. "
-            f"{b['compiler']}, {b['buildtype']} (-O{b['optimization']}). {versions}.{left_out}",
-            "",
-            f"Load average {loads[0]} before and {loads[1]} after; {quartiles}.", ""]
+    left_out = "".join(f" Not installed: {n}." for n in results["missing"])
+    return [f"{s['date']}, commit {s['commit']}. {s['processor']}, {s['cores']} cores, one used; "
+            f"{s['memory_gib']} GiB; {s['system']}; Python {s['python']}. {s['compiler']}. "
+            f"{versions}.{left_out}", "",
+            f"Load average {loads[0]} before and {loads[1]} after; half of our workloads have "
+            f"quartiles less than {100 * spread[len(spread) // 2]:.0f} % of the median apart.", ""]
 
 
 def main_table(results):
@@ -103,48 +78,38 @@ def main_table(results):
     for row in results["rows"]:
         best = best_peer(row)
         rows.append([
-            row["name"], row["text"], count_text(row["n"]), f"{row['iou']:g}",
-            row["cap"] or "all", count_text(row.get("kept", 0)), time_text(median(row, OURS)),
+            row["name"], row["text"], f"{row['n']:,}", f"{row['iou']:g}",
+            row["cap"] or "all", f"{row['kept']:,}", time_text(median(row, OURS)),
             time_text(median(row, PYTHON)), best or "-", time_text(median(row, best)),
-            ratio_text(ratio(row, best)), ratio_text(without_floors(results, row, best)),
-            time_text(median(row, "torchvision")), ratio_text(ratio(row, "torchvision")),
-            f"{row.get('engine', '-')}, {row.get('cpu', '-')}"])
+            ratio_text(ratio(row, best)), time_text(median(row, "torchvision")),
+            ratio_text(ratio(row, "torchvision")), f"{row['engine']}, {row['cpu']}"])
     head = ["", "boxes", "N", "IoU", "K", "kept", "gst-nms", "from Python", "best other",
-            "its time", "x", "x, floors off", "torchvision", "x", "engine"]
-    return ["## Against the best", ""] + table(head, rows, 2) + [
+            "its time", "x", "torchvision", "x", "engine"]
+    return table(head, rows, 2) + [
         "Medians of single calls. gst-nms is timed in C on the same rows (N x 4 float32) that the "
         "others get, with all checks and the outcome of every box; `from Python` is the "
         "package nmscore. `x` is how many times longer the other system's call takes, as the "
-        "median of the quotients of neighbouring turns; `floors off` takes the time of a call "
-        "with one box off both sides first (- where a side is hardly above that).", ""]
+        "median of the quotients of neighbouring turns.", ""]
 
 
 def all_systems(results):
     names = systems(results)
-    rows, notes = [], []
-    for row in results["rows"]:
-        cells = [row["name"]]
-        for n in names:
-            s = row["systems"].get(n, {})
-            cells.append(time_text(s["median_us"]) if "median_us" in s else "not run")
-            if "note" in s:
-                notes.append(f"- {row['name']}, {n}: {s['note']}")
-        rows.append(cells)
-    for kind, label in (("plain", "one box"), ("classes", "one box, classes")):
-        row = results["floors"][kind]
-        rows.append([f"*{label}*"] + [time_text(median(row, n)) for n in names])
-    note = ["Not run:", ""] + notes + [""] if notes else []
-    return ["## All systems", ""] + table([""] + names, rows) + note
+    rows = [[row["name"]] + [time_text(median(row, n)) if median(row, n) else "not run"
+                             for n in names] for row in results["rows"]]
+    rows += [[f"*{row['name']}*"] + [time_text(median(row, n)) for n in names]
+             for row in results["floors"]]
+    notes = [f"- {row['name']}, {n}: {s['note']}" for row in results["rows"]
+             for n, s in row["systems"].items() if "note" in s]
+    return ["## All systems", ""] + table([""] + names, rows) + (
+        ["Not run:", ""] + notes + [""] if notes else [])
 
 
 def agreement(results):
     names = peers(results)
-    rows = []
-    for row in results["rows"]:
-        cells = [agree.describe(row["systems"][n]["agreement"])
-                 if "agreement" in row["systems"].get(n, {}) else "-" for n in names]
-        rows.append([row["name"], count_text(row.get("kept", 0))] + cells)
-    return ["## Do they keep the same boxes?", ""] + table(["", "kept"] + names, rows, 1) + [
+    rows = [[row["name"], f"{row['kept']:,}"] +
+            [agree.describe(row["systems"][n].get("agreement")) for n in names]
+            for row in results["rows"]]
+    return ["## Do they keep the same boxes?", ""] + table(["", "kept"] + names, rows) + [
         "`+p -q`: boxes that only the other system keeps, and only ours, with the causes counted. "
         "rounding: an overlap within a few units of binary32 of the threshold, computed "
         "otherwise (in double, by a product, fused). zero area: boxes without area, which "
@@ -155,130 +120,75 @@ def agreement(results):
 
 
 def growth(results):
-    """Returns how time grows with N: the exponent between two sizes of a family, and the
-    time for a box at 100,000 and a million."""
+    """Returns the exponents by which time grows with N, between two sizes of a family."""
     names = [OURS] + peers(results)
     rows = []
     for family in dict.fromkeys(row["family"] for row in results["rows"]):
         members = sorted((r for r in results["rows"] if r["family"] == family),
                          key=lambda r: r["n"])
         for small, large in zip(members, members[1:]):
-            cells = []
-            for n in names:
-                t1, t2 = median(small, n), median(large, n)
-                power = t1 and t2 and math.log(t2 / t1) / math.log(large["n"] / small["n"])
-                cells.append(f"{power:.2f}" if power else "-")
-            rows.append([family, f"{count_text(small['n'])} to {count_text(large['n'])}"] + cells)
-    if not rows:
-        return []
-    lines = ["## How time grows", "", "The power of N by which time grows: 1 is linear, 2 "
-             "quadratic. A ratio is algorithmic as far as it comes from a lower power; where "
-             "the powers are alike it comes from the instructions.", ""]
-    return lines + table(["boxes", "N"] + names, rows, 2) + per_box(results)
-
-
-def per_box(results):
-    lines = []
-    by_name = {row["name"]: row for row in results["rows"]}
-    for small, large in (("100k", "1M"), ("100k-sparse", "1M-sparse")):
-        if small in by_name and large in by_name:
-            a, b = (median(by_name[n], OURS) * 1e3 / by_name[n]["n"] for n in (small, large))
-            lines.append(f"- gst-nms, {small} to {large} at the same density: {a:.1f} to {b:.1f} "
-                         f"ns a box, {b / a:.2f} times")
-    return lines + [""] if lines else []
-
-
-def extras(results):
-    """Returns the quartiles, the times of suppressed_by and engine xla, and the scratch memory."""
-    others = [n for n in systems(results) if n.startswith(OURS) and n not in (OURS, PYTHON)]
-    rows = []
-    for row in results["rows"]:
-        s = row["systems"][OURS]
-        cells = [row["name"]] + [time_text(s.get(k)) for k in ("median_us", "q1_us", "q3_us")]
-        cells += [time_text(median(row, n)) for n in others]
-        cells.append(f"{row['scratch'] / row['n']:.0f}" if "scratch" in row else "-")
-        rows.append(cells)
-    head = ["", "gst-nms", "quartile", "quartile"] + others
-    return ["## gst-nms by itself", ""] + table(head + ["scratch, bytes a box"], rows) + [
-        "`suppressed_by`: every box's suppressor is asked for too. Scratch is what the context "
-        "holds after the call, and keeps.", ""]
-
-
-def compiled(results):
-    lines = []
-    if results.get("tpu"):
-        lines += ["## Kernels on a TPU", ""] + cycles.markdown(results["tpu"])
-    if results.get("xla_stream"):
-        lines += ["## Engine xla on a stream", "", "The raw boxes that OpenCV's people detector "
-                  "finds in the sample video, frame after frame: waiting for programs, then "
-                  "25 frames a second.", "", "```"] + results["xla_stream"][:-1] + ["```", ""]
-    return lines
+            times = [(median(small, n), median(large, n)) for n in names]
+            rows.append([family, f"{small['n']:,} to {large['n']:,}"] + [
+                f"{math.log(b / a) / math.log(large['n'] / small['n']):.2f}" if a and b else "-"
+                for a, b in times])
+    return ["## How time grows", "", "The power of N by which time grows: 1 is linear, 2 "
+            "quadratic. A ratio is algorithmic as far as it comes from a lower power; where "
+            "the powers are alike it comes from the instructions.", ""] + table(
+                ["boxes", "N"] + names, rows, 2) if rows else []
 
 
 def memory(results):
-    m = results.get("memory")
-    if not m:
-        return []
-    rows = [[n, f"{b:.0f}"] for n, b in m["bytes_per_box"].items()]
+    m = results["memory"]
     return ["## Memory", "", f"Bytes a box by which the first call raises a new process's peak "
-            f"of resident memory, {m['row']}, {count_text(m['n'])} boxes. The boxes themselves, "
+            f"of resident memory, {m['row']}, {m['n']:,} boxes. The boxes themselves, "
             "20 bytes each, are not in it; what a system compiles or loads at its first call "
-            "is. Without those whose call takes over 5 s.",
-            ""] + table(["", "bytes a box"], rows)
-
-
-def elements(results):
-    e = results.get("elements")
-    if not e:
-        return []
-    rows = [[r["what"].replace("  ", "&nbsp;&nbsp;")] +
-            [f"{r[k]:.2f}" for k in ("median_us", "q1_us", "q3_us")] for r in e["rows"]]
-    return ["## Elements", "", f"Microseconds a buffer, GStreamer {e['gstreamer']}.", ""] + table(
-        ["", "median", "quartile", "quartile"], rows) + streams(results)
-
-
-def streams(results):
-    s = results.get("streams")
-    if not s:
-        return []
-    return ["## Streams", "",
-            f"{s['streams']} nmsfilters in one process, a thread each, {s['boxes']} boxes a frame, "
-            f"on {s['processors']} processors.", ""] + table(["", ""], [
-                ["all as fast as they go, frames a second", f"{s['frames_per_second']:.0f}"],
-                [f"at {s['paced_fps']} frames a second each: median, us a frame",
-                 f"{s['median_us']:.1f}"],
-                ["99th percentile, of the middle stream", f"{s['p99_us']:.1f}"],
-                ["99th percentile, of the worst stream", f"{s['worst_p99_us']:.1f}"]])
+            "is. Without those whose call takes over 5 s.", ""] + table(
+                ["", "bytes a box"], [[n, f"{b:.0f}"] for n, b in m["bytes_per_box"].items()])
 
 
 def markdown(results):
-    parts = [["# Benchmark", ""], setting(results)]
-    if results["rows"]:
-        parts += [main_table(results), all_systems(results), agreement(results), growth(results),
-                  extras(results), memory(results)]
-    parts += [compiled(results), elements(results)]
+    parts = [["# How fast", ""]] + [part(results) for part in (
+        setting, main_table, all_systems, agreement, growth, memory)]
     return "\n".join(line for part in parts for line in part).rstrip() + "\n"
 
 
-def short(results):
-    rows = []
-    for row in results["rows"]:
-        best = best_peer(row)
-        rows.append([row["text"], count_text(row["n"]), f"{row['iou']:g}", row["cap"] or "all",
-                     time_text(median(row, OURS)), time_text(median(row, PYTHON)),
-                     f"{best or '-'} {time_text(median(row, best))}",
-                     f"**{ratio_text(ratio(row, best))}**",
-                     time_text(median(row, "torchvision")), ratio_text(ratio(row, "torchvision"))])
-    head = ["boxes", "N", "IoU", "kept at most", "gst-nms", "from Python", "best of the others",
-            "x", "torchvision", "x"]
-    return "\n".join(table(head, rows) + setting(results)[:1]) + "\n"
+# ----------------------------------------------------------------------- plot
 
-
-def main():
-    write = {"--short": short}.get(sys.argv[1])
-    with open(sys.argv[-1], encoding="utf-8") as f:
-        print((write or markdown)(json.load(f)), end="")
-
-
-if __name__ == "__main__":
-    main()
+def draw(results, path):
+    """Draws times on log-log axes: one panel for each family, one line for each system."""
+    panels = {f: sorted((r for r in results["rows"] if r["family"] == f), key=lambda r: r["n"])
+              for f in FAMILIES}
+    panels = {f: rows for f, rows in panels.items() if len(rows) > 1}
+    if not panels:
+        return
+    import matplotlib
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update({"font.size": 10, "axes.edgecolor": INK, "axes.spines.top": False,
+                                "axes.spines.right": False})
+    import matplotlib.pyplot as plt
+    figure, axes = plt.subplots(1, len(panels), figsize=(5.6 * len(panels), 5.2), sharey=True,
+                                squeeze=False)
+    for axis, (family, rows) in zip(axes[0], panels.items()):
+        for name in [OURS] + peers(results):
+            points = [(r["n"], median(r, name)) for r in rows if median(r, name)]
+            if points:
+                ours = name == OURS
+                axis.plot(*zip(*points), marker="o", markersize=5 if ours else 3.5, label=name,
+                          linewidth=2.6 if ours else 1.3, zorder=5 if ours else 3,
+                          color=OURS_COLOUR if ours else COLOURS.get(name, "#666666"))
+        axis.set(xscale="log", yscale="log", xlabel="boxes", title=FAMILIES[family])
+        axis.grid(color=GRID, linewidth=.6)
+        axis.set_axisbelow(True)
+        axis.xaxis.set_major_formatter(lambda n, _: f"{n:,.0f}")
+        axis.yaxis.set_major_formatter(
+            lambda t, _: time_text(t).replace(".00", "").replace(".0", ""))
+        axis.minorticks_off()
+    axes[0][0].set(ylabel="time of a call")
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(.5, .02),
+                  ncols=min(5, len(labels)), frameon=False)
+    s, versions = results["setting"], results["versions"]
+    named = ", ".join(f"{n} {v}" for n, v in versions.items() if n not in ("gst-nms", "torch"))
+    figure.text(.5, -.1, f"{s['processor']}, one core; {s['compiler']}; {named}", ha="center",
+                fontsize=8, color=INK)
+    figure.savefig(path, dpi=150, bbox_inches="tight")

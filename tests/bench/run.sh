@@ -1,40 +1,47 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# run: gst-nms against other implementations of NMS, in one command. Makes a
-# Python environment with them (a download of gigabytes, once), builds the
-# project, measures everything, and writes tables and plots: see README.md.
+# run: gst-nms against other implementations of NMS, in one command. Makes a Python environment with
+# them (a download of gigabytes, once), builds the project, measures everything, and writes tables
+# and a plot: see README.md.
 set -euo pipefail
 
+usage='usage: tests/bench/run.sh [OPTIONS]              boxes by boxes (--help lists the options)
+       tests/bench/run.sh --methods [--agree]    the methods; --agree compares their results only
+       tests/bench/run.sh --install              only installs the libraries; exits with 77 if they
+                                                 cannot be downloaded
+       tests/bench/run.sh --installed [--agree]  the methods, with the nmscore in PYTHONPATH and the
+                                                 environment of an earlier run or else python3;
+                                                 exits with 77 if a library is missing
+'
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 place=${NMS_BENCH_DIR:-$root/build-bench}
-venv=$place/venv build=$place/build python=${PYTHON:-python3}
+venv=$place/venv build=$place/build python=${PYTHON:-python3} unavailable=1
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-for argument; do
-  case $argument in -h | --help) exec "$python" "$here/run.py" --help ;; esac
-done
+case ${1-} in
+  -h | --help) printf '%s\n' "$usage"; exec "$python" "$here/run.py" --help ;;
+  --install) unavailable=77 ;;
+  --installed)
+    [ ! -x "$venv/bin/python" ] || python=$venv/bin/python
+    shift
+    exec "$python" "$here/methods.py" "$@"
+    ;;
+esac
 
 mkdir -p "$place"
 say () { printf '%s\n' "$*" >&2; }
 
-# The environment: once, and again when the list of packages changed. A package
-# that cannot be had on this machine is left out; the report names it.
+# The environment: once, and again when the list of packages changed.
 if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   say "installing the systems to compare with (log: $place/pip.log)"
   "$python" -m venv "$venv"
   # shellcheck disable=SC2086 # arguments, several
-  pip () { "$venv/bin/python" -m pip install ${NMS_BENCH_PIP:-} "$@" >>"$place/pip.log" 2>&1; }
-  if ! pip -r "$here/requirements.txt"; then
-    while read -r package; do
-      pip "$package" || say "cannot install $package"
-    done < <(grep -v '^#' "$here/requirements.txt")
-  fi
-  "$venv/bin/python" -c 'import matplotlib, numpy' 2>/dev/null || {
-    tail -n 5 "$place/pip.log" >&2
-    exit 1
-  }
+  "$venv/bin/python" -m pip install ${NMS_BENCH_PIP:-} -r "$here/requirements.txt" \
+    >>"$place/pip.log" 2>&1 || { tail -n 5 "$place/pip.log" >&2; exit "$unavailable"; }
   cp "$here/requirements.txt" "$venv/installed.txt"
 fi
+[ "${1-}" != --install ] || exit 0
 
 # XLA's plugin for the CPU, for engine xla.
 if [ -z "${NMS_XLA_PLUGIN:-}" ]; then
@@ -50,21 +57,20 @@ if [ -n "${NMS_BENCH_CHECKOUT:-}" ]; then
   export NMS_BENCH_COMMIT
   "${CXX:-c++}" -std=c++17 -ffast-math -funroll-loops -O3 -fPIC -shared -o "$NMS_BENCH_LIBRARY" \
     -I "$NMS_BENCH_CHECKOUT/src" "$here/nmsbench.cc"
-else
-  say "BOE-NMS, QSI-NMS and eQSI-NMS are left out: NMS_BENCH_CHECKOUT names no checkout of NMS-Bench"
 fi
 
+# Builds it, and installs the package nmscore as users do.
 say "building (log: $place/build.log)"
 {
   [ -f "$build/build.ninja" ] || meson setup --buildtype=release "$build" "$root"
   ninja -C "$build" bench
+  "$venv/bin/python" -m pip install --force-reinstall --no-deps ${NMS_BENCH_PIP:-} "$root"
 } >"$place/build.log" 2>&1 || {
   tail -n 20 "$place/build.log" >&2
   exit 1
 }
 
-# Installs the package nmscore as users do; every time, because it takes only seconds.
-"$venv/bin/python" -m pip install --force-reinstall --no-deps ${NMS_BENCH_PIP:-} "$root" \
-  >>"$place/pip.log" 2>&1 || say "cannot install the package nmscore (log: $place/pip.log)"
-
-exec "$venv/bin/python" "$here/run.py" --build "$build" "$@"
+export NMS_BENCH_CORE=$build/tests/bench/benchcore.so
+program=run.py
+[ "${1-}" != --methods ] || { program=methods.py; shift; }
+exec "$venv/bin/python" "$here/$program" "$@"

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The workloads: arrays made from fixed seeds.
 
-A workload is N boxes as float32 rows x1 y1 x2 y2, N float32 scores, for some an
-int32 class per box, and the two options that every system has: the IoU threshold
-and max_detections (0: no limit). Every system gets the same arrays, as raw files in a
-folder (rows.f32, scores.f32, classes.i32). The results have their hash, which shows
-whether two machines ran the same workload.
+A workload is N boxes as float32 rows x1 y1 x2 y2, N float32 scores, for some an int32 class per
+box, and the two options that every system has: the IoU threshold and max_detections (0: no limit).
+The results have a hash of the arrays, which shows whether two machines ran the same workload.
 
-A workload of up to 32,768 boxes has several frames, made from other seeds, in the folders 1, 2 ...
-of its folder. Calls take one after the other: a processor that meets the same boxes in each call
-learns the outcomes of their comparisons, which makes code with branches up to five times as fast
-as on new frames.
+A workload of up to 32,768 boxes has several frames, made from other seeds. Calls take one after the
+other: a processor that meets the same boxes in each call learns the outcomes of their comparisons,
+which makes code with branches up to five times as fast as on new frames.
 
-Four kinds of layout:
+Five kinds of layout:
   random    integer corners all over a 1024 x 1024 image, sides up to the image's:
             the workload of "Implementing Sequential Algorithms on TPU", its
             rounding of the corners to bfloat16 included
@@ -21,12 +18,12 @@ Four kinds of layout:
   sparse    boxes of 20..100 pixels scattered over a large area, few of them overlap;
             the area grows with N (the density of 100,000 in 10,000 x 10,000)
   packed    the same boxes, but always in 10,000 x 10,000: denser as N grows
+  ghosts    what attacks on detectors make so that NMS takes long (SECURITY.md): sides of
+            4..8 whole pixels in 640 x 640
 """
 import dataclasses
 import fnmatch
 import hashlib
-import pathlib
-import shutil
 
 import numpy as np
 
@@ -42,19 +39,11 @@ class Workload:
     family: str  # workloads of one family differ in N only: one line of a plot
     iou: float
     cap: int
-    rows: np.ndarray
-    scores: np.ndarray
-    classes: np.ndarray | None = None
-    heavy: bool = False  # left out by --quick
-    others: list = dataclasses.field(default_factory=list)  # (rows, scores, classes) of more frames
+    frames: list  # (rows, scores, classes or None)
 
     @property
     def count(self):
-        return len(self.scores)
-
-    @property
-    def frames(self):
-        return [(self.rows, self.scores, self.classes)] + self.others
+        return len(self.frames[0][1])
 
     def digest(self):
         h = hashlib.sha256()
@@ -64,36 +53,6 @@ class Workload:
                     h.update(np.ascontiguousarray(a).tobytes())
         return h.hexdigest()[:16]
 
-    def save(self, folder):
-        """Writes the arrays as raw files into a new folder of that name."""
-        folder = pathlib.Path(folder)
-        shutil.rmtree(folder, ignore_errors=True)
-        for number, (rows, scores, classes) in enumerate(self.frames):
-            place = folder / str(number) if number else folder
-            place.mkdir(parents=True)
-            rows.astype("<f4").tofile(place / "rows.f32")
-            scores.astype("<f4").tofile(place / "scores.f32")
-            if classes is not None:
-                classes.astype("<i4").tofile(place / "classes.i32")
-        return folder
-
-
-def frame_folders(folder):
-    """Returns the folders of the frames that save () wrote, the first one first."""
-    folder = pathlib.Path(folder)
-    return [folder] + sorted((f for f in folder.iterdir() if f.is_dir()), key=lambda f: int(f.name))
-
-
-def load(folder):
-    """Returns the arrays of a frame that save () wrote: rows, scores, classes or None."""
-    folder = pathlib.Path(folder)
-    classes = folder / "classes.i32"
-    return (np.fromfile(folder / "rows.f32", "<f4").reshape(-1, 4),
-            np.fromfile(folder / "scores.f32", "<f4"),
-            np.fromfile(classes, "<i4") if classes.exists() else None)
-
-
-# ------------------------------------------------------------------- layouts
 
 def to_bfloat16(a):
     """Rounds float32 values to the nearest bfloat16, ties to even."""
@@ -133,50 +92,50 @@ def sparse_boxes(n, seed=0, packed=False):
     return rows, rng.random(n, dtype=np.float32), None
 
 
-# ---------------------------------------------------------------------- list
+def ghost_boxes(n, seed=0):
+    rng = np.random.default_rng(seed)
+    corner = rng.integers(0, 632, (n, 2))
+    rows = np.concatenate([corner, corner + rng.integers(4, 9, (n, 2))], 1).astype(np.float32)
+    return rows, rng.uniform(0.3, 1, n).astype(np.float32), None
 
-# name: (text, family, IoU threshold, outputs, heavy, maker)
+
+# name: (text, family, IoU threshold, outputs, maker)
 TABLE = {
-    "a": ("random, as in Chaim Rand's TPU article", "random .1 128", .1, 128, False,
+    "a": ("random, as in Chaim Rand's TPU article", "random .1 128", .1, 128,
           lambda s: random_boxes(1024, s)),
-    "b": ("random", "random .5", .5, 0, False, lambda s: random_boxes(1024, s)),
-    "b2": ("detector-like", "detector", .5, 0, False, lambda s: detector_boxes(1024, s)),
-    "c": ("detector-like, a usual frame", "detector", .5, 0, False,
-          lambda s: detector_boxes(100, s)),
-    "d1": ("detector-like", "detector", .5, 0, False, lambda s: detector_boxes(8400, s)),
-    "d2": ("random, best 300", "random .45 300", .45, 300, False, lambda s: random_boxes(8400, s)),
-    "e": ("detector-like", "detector", .5, 0, True, lambda s: detector_boxes(25_200, s)),
-    "g": ("detector-like, 80 classes", "classes", .5, 0, False,
+    "b": ("random", "random .5", .5, 0, lambda s: random_boxes(1024, s)),
+    "b2": ("detector-like", "detector", .5, 0, lambda s: detector_boxes(1024, s)),
+    "c": ("detector-like, a usual frame", "detector", .5, 0, lambda s: detector_boxes(100, s)),
+    "d1": ("detector-like", "detector", .5, 0, lambda s: detector_boxes(8400, s)),
+    "d2": ("random, best 300", "random .45 300", .45, 300, lambda s: random_boxes(8400, s)),
+    "e": ("detector-like", "detector", .5, 0, lambda s: detector_boxes(25_200, s)),
+    "g": ("detector-like, 80 classes", "classes", .5, 0,
           lambda s: detector_boxes(8400, s, classes=80)),
-    "1k-sparse": ("sparse", "sparse", .5, 0, False, lambda s: sparse_boxes(1000, s)),
-    "10k-sparse": ("sparse", "sparse", .5, 0, True, lambda s: sparse_boxes(10_000, s)),
-    "100k": ("detector-like", "detector", .5, 0, True, lambda s: detector_boxes(100_000, s)),
-    "100k-sparse": ("sparse", "sparse", .5, 0, True, lambda s: sparse_boxes(100_000, s)),
-    "1M": ("detector-like", "detector", .5, 0, True, lambda s: detector_boxes(1_000_000, s)),
-    "1M-packed": ("sparse boxes, ten times as dense", "packed", .5, 0, True,
+    "1k-sparse": ("sparse", "sparse", .5, 0, lambda s: sparse_boxes(1000, s)),
+    "10k-sparse": ("sparse", "sparse", .5, 0, lambda s: sparse_boxes(10_000, s)),
+    "10k-ghosts": ("ghosts", "ghosts", .5, 0, lambda s: ghost_boxes(10_000, s)),
+    "30k-ghosts": ("ghosts", "ghosts", .5, 0, lambda s: ghost_boxes(30_000, s)),
+    "100k": ("detector-like", "detector", .5, 0, lambda s: detector_boxes(100_000, s)),
+    "100k-sparse": ("sparse", "sparse", .5, 0, lambda s: sparse_boxes(100_000, s)),
+    "1M": ("detector-like", "detector", .5, 0, lambda s: detector_boxes(1_000_000, s)),
+    "1M-packed": ("sparse boxes, ten times as dense", "packed", .5, 0,
                   lambda s: sparse_boxes(1_000_000, s, packed=True)),
-    "1M-sparse": ("sparse", "sparse", .5, 0, True, lambda s: sparse_boxes(1_000_000, s)),
-    "10M": ("detector-like", "detector", .5, 0, True, lambda s: detector_boxes(10_000_000, s)),
+    "1M-sparse": ("sparse", "sparse", .5, 0, lambda s: sparse_boxes(1_000_000, s)),
 }
-ON_REQUEST = {"10M"}  # only where --only says so by name
+# the overhead of a call
+FLOORS = {
+    "one box": ("one box", "floor", .5, 0, lambda s: detector_boxes(1, s)),
+    "one box, classes": ("one box", "floor", .5, 0, lambda s: detector_boxes(1, s, classes=1)),
+}
 
 
-def names(quick=False, only=("*",)):
+def names(patterns):
     """Returns the workloads whose name matches one of the patterns."""
-    return [n for n, row in TABLE.items() if not (quick and row[4]) and any(
-        n == p or n not in ON_REQUEST and fnmatch.fnmatchcase(n, p) for p in only)]
+    return [n for n in TABLE if any(fnmatch.fnmatchcase(n, p) for p in patterns)]
 
 
 def make(name):
-    text, family, iou, cap, heavy, maker = TABLE[name]
-    rows, scores, classes = maker(0)
-    frames = min(MOST_FRAMES, FRAME_BOXES // len(scores))
-    return Workload(name, text, family, iou, cap, rows, scores, classes, heavy,
-                    [maker(seed) for seed in range(1, frames)])
-
-
-def floor(classes=False):
-    """One box, which measures the overhead of a call."""
-    rows, scores, _ = detector_boxes(1)
-    return Workload("floor-classes" if classes else "floor", "one box", "floor", .5, 0, rows,
-                    scores, np.zeros(1, np.int32) if classes else None)
+    *description, maker = (TABLE | FLOORS)[name]
+    first = maker(0)
+    frames = min(MOST_FRAMES, FRAME_BOXES // len(first[1]))
+    return Workload(name, *description, [first] + [maker(seed) for seed in range(1, frames)])

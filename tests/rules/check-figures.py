@@ -3,7 +3,7 @@
 """check-figures ROOT: tests/bench/figures.sh measures what the documents cite.
 
 Each name that it lists has a function and pages that exist, and each program of tests/bench that
-README.md or a page of docs/ names is called by figures.sh, or is a part of what run.sh calls.
+README.md or a page of docs/ names is called by figures.sh.
 """
 import os
 import re
@@ -12,8 +12,6 @@ import sys
 from projectfiles import finish, project_files, read
 
 FIGURES = "tests/bench/figures.sh"
-# parts of the report of run.sh
-WITHIN_RUN = {"run.py", "cycles.py", "bench-xla"}
 
 
 def problems_of(script, pages, exists):
@@ -27,7 +25,7 @@ def problems_of(script, pages, exists):
     for page, text in sorted(pages.items()):
         for program in re.findall(r"tests/bench/([\w-]+\.(?:py|sh))|\b(bench-[a-z]+)\b", text):
             program = program[0] or program[1]
-            if program not in script and program not in WITHIN_RUN:
+            if program not in script:
                 yield "%s: %s is not measured by %s" % (page, program, FIGURES)
 
 
