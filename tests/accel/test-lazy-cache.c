@@ -699,16 +699,10 @@ test_start_in_threads (void)
   counting_clear (&backend);
 }
 
-static const TestCase cases[] = { { "/lazy-cache/same-program", test_same_program },
-  { "/lazy-cache/other-programs", test_other_programs }, { "/lazy-cache/bound", test_bound },
-  { "/lazy-cache/changing-numbers", test_changing_numbers }, { "/lazy-cache/shared", test_shared },
-  { "/lazy-cache/colliding-hashes", test_colliding_hashes },
-  { "/lazy-cache/failing-backend", test_failing_backend },
-  { "/lazy-cache/compiled-once", test_compiled_once },
-  { "/lazy-cache/given-up-in-use", test_given_up_in_use },
-  { "/lazy-cache/resident", test_resident }, { "/lazy-cache/start", test_start },
-  { "/lazy-cache/start-fails", test_start_fails },
-  { "/lazy-cache/start-and-fork", test_start_and_fork },
-  { "/lazy-cache/start-in-threads", test_start_in_threads }, { NULL } };
+static const TestCase cases[] = { CASE (test_same_program), CASE (test_other_programs),
+  CASE (test_bound), CASE (test_changing_numbers), CASE (test_shared), CASE (test_colliding_hashes),
+  CASE (test_failing_backend), CASE (test_compiled_once), CASE (test_given_up_in_use),
+  CASE (test_resident), CASE (test_start), CASE (test_start_fails), CASE (test_start_and_fork),
+  CASE (test_start_in_threads), { NULL } };
 
 TEST_PROGRAM (cases);

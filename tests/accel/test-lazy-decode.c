@@ -163,7 +163,6 @@ test_dump (void)
   nms_lazy_clear (lz);
 }
 
-static const TestCase cases[] = { { "/lazy-decode/heads", test_heads },
-  { "/lazy-decode/dump", test_dump }, { NULL } };
+static const TestCase cases[] = { CASE (test_heads), CASE (test_dump), { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

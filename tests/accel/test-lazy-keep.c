@@ -155,8 +155,7 @@ test_same_trace (void)
   nms_lazy_clear (lz);
 }
 
-static const TestCase cases[] = { { "/lazy-keep/long-loop", test_long_loop },
-  { "/lazy-keep/unread", test_unread }, { "/lazy-keep/loop", test_loop },
-  { "/lazy-keep/common", test_common }, { "/lazy-keep/same-trace", test_same_trace }, { NULL } };
+static const TestCase cases[] = { CASE (test_long_loop), CASE (test_unread), CASE (test_loop),
+  CASE (test_common), CASE (test_same_trace), { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

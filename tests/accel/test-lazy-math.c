@@ -162,8 +162,7 @@ test_order_take (void)
   g_assert_cmpmem (is, 16, ((int32_t[]) { 5, 5, -1, INT32_MIN }), 16);
 }
 
-static const TestCase cases[] = { { "/lazy-math/exp", test_exp }, { "/lazy-math/log", test_log },
-  { "/lazy-math/sqrt-convert", test_sqrt_convert }, { "/lazy-math/sum", test_sum },
-  { "/lazy-math/order-take", test_order_take }, { NULL } };
+static const TestCase cases[] = { CASE (test_exp), CASE (test_log), CASE (test_sqrt_convert),
+  CASE (test_sum), CASE (test_order_take), { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

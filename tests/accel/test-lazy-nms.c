@@ -296,10 +296,8 @@ test_errors (void)
   nms_lazy_clear (lz);
 }
 
-static const TestCase cases[] = { { "/lazy-nms/random", test_random },
-  { "/lazy-nms/borderline", test_borderline },
-  { "/lazy-nms/vanishing-overlaps", test_vanishing_overlaps }, { "/lazy-nms/keys", test_keys },
-  { "/lazy-nms/stream", test_stream }, { "/lazy-nms/images", test_images },
-  { "/lazy-nms/errors", test_errors }, { NULL } };
+static const TestCase cases[] = { CASE (test_random), CASE (test_borderline),
+  CASE (test_vanishing_overlaps), CASE (test_keys), CASE (test_stream), CASE (test_images),
+  CASE (test_errors), { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

@@ -154,8 +154,7 @@ close_device (void)
   nms_xla_close (&backend);
 }
 
-static const TestCase cases[] = { { "/lazy-resident/copies", test_copies },
-  { "/lazy-resident/loop", test_loop }, { "/lazy-resident/failed-run", test_failed_run },
+static const TestCase cases[] = { CASE (test_copies), CASE (test_loop), CASE (test_failed_run),
   { NULL } };
 
 TEST_PROGRAM (cases, open_device, close_device);

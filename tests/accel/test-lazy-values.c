@@ -529,12 +529,8 @@ test_other_context (void)
   g_assert_null (other);
 }
 
-static const TestCase cases[] = { { "/lazy-values/binary", test_binary },
-  { "/lazy-values/unary", test_unary }, { "/lazy-values/compare-select", test_compare_select },
-  { "/lazy-values/shapes", test_shapes }, { "/lazy-values/argmax", test_argmax },
-  { "/lazy-values/joins-and-strides", test_joins_and_strides },
-  { "/lazy-values/neutral", test_neutral }, { "/lazy-values/read-twice", test_read_twice },
-  { "/lazy-values/errors", test_errors }, { "/lazy-values/other-context", test_other_context },
-  { NULL } };
+static const TestCase cases[] = { CASE (test_binary), CASE (test_unary), CASE (test_compare_select),
+  CASE (test_shapes), CASE (test_argmax), CASE (test_joins_and_strides), CASE (test_neutral),
+  CASE (test_read_twice), CASE (test_errors), CASE (test_other_context), { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

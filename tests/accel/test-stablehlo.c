@@ -295,12 +295,12 @@ test_sizes (void)
 }
 
 static const TestCase cases[] = {
-  { "/stablehlo/arrays", test_arrays },
-  { "/stablehlo/images", test_images },
-  { "/stablehlo/refusals", test_refusals },
-  { "/stablehlo/class-options", test_class_options },
-  { "/stablehlo/class-thresholds", test_class_thresholds },
-  { "/stablehlo/sizes", test_sizes },
+  CASE (test_arrays),
+  CASE (test_images),
+  CASE (test_refusals),
+  CASE (test_class_options),
+  CASE (test_class_thresholds),
+  CASE (test_sizes),
   { NULL },
 };
 

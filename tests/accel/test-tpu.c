@@ -66,11 +66,11 @@ test_bound (void)
     g_assert_nonnull (text);
     g_free (text);
     g_assert_cmpuint (nms__tpu_memory_of (&spec), <=, spec.memory ? spec.memory : NMS__TPU_MEMORY);
-    char *why = g_strdup_printf ("%d boxes do not fit into %zu bytes of vector memory, %d do",
-        spec.boxes + 1, spec.memory ? spec.memory : NMS__TPU_MEMORY, spec.boxes);
+    g_autofree char *why =
+        g_strdup_printf ("%d boxes do not fit into %zu bytes of vector memory, %d do",
+            spec.boxes + 1, spec.memory ? spec.memory : NMS__TPU_MEMORY, spec.boxes);
     spec.boxes++;
     refused (spec, why);
-    g_free (why);
   }
 }
 
@@ -113,9 +113,10 @@ test_texts (void)
         .parents = bits % 3 == 1,
         .form = bits == 8 ? NMS__TPU_PICKS : NMS__TPU_TILES };
       size_t length = 0;
-      char error[200] = "", *text = nms__tpu_module (&spec, &length, error, sizeof error);
-      char *again = nms__tpu_module (&spec, NULL, error, sizeof error);
-      char *signature = signature_of (&spec);
+      char error[200] = "";
+      g_autofree char *text = nms__tpu_module (&spec, &length, error, sizeof error);
+      g_autofree char *again = nms__tpu_module (&spec, NULL, error, sizeof error);
+      g_autofree char *signature = signature_of (&spec);
 
       g_assert_cmpstr (error, ==, "");
       g_assert_cmpuint (strlen (text), ==, length);
@@ -123,9 +124,6 @@ test_texts (void)
       g_assert_true (g_str_has_prefix (text, "module @nms {\n"));
       g_assert_true (g_str_has_suffix (text, "\n}\n}\n"));
       g_assert_nonnull (strstr (text, signature));
-      g_free (signature);
-      g_free (text);
-      g_free (again);
     }
 }
 
@@ -184,15 +182,13 @@ test_recorded (void)
 static const char *
 print_small (const char *needs)
 {
-  char *text = nms__tpu_module (&small, NULL, NULL, 0);
+  g_autofree char *text = nms__tpu_module (&small, NULL, NULL, 0);
 
   g_assert_nonnull (text);
-  g_free (text);
   return NULL;
 }
 
-static const TestCase cases[] = { { "/tpu/refusals", test_refusals }, { "/tpu/bound", test_bound },
-  { "/tpu/texts", test_texts }, { "/tpu/parameters", test_parameters },
-  { "/tpu/recorded", test_recorded }, { NULL } };
+static const TestCase cases[] = { CASE (test_refusals), CASE (test_bound), CASE (test_texts),
+  CASE (test_parameters), CASE (test_recorded), { NULL } };
 
 TEST_PROGRAM (cases, print_small);

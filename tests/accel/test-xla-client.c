@@ -29,7 +29,7 @@ static long (*alive) (void);
 static const char *
 find_functions (const char *needs)
 {
-  char *path = plugin ("works");
+  g_autofree char *path = plugin ("works");
   void *library = dlopen (path, RTLD_NOW | RTLD_LOCAL);
 
   g_assert_nonnull (library);
@@ -37,7 +37,6 @@ find_functions (const char *needs)
   *(void **) &calls = dlsym (library, "fakepjrt_calls");
   *(void **) &alive = dlsym (library, "fakepjrt_objects");
   g_assert_true (fail_at && calls && alive);
-  g_free (path);
   return NULL;
 }
 
@@ -83,9 +82,8 @@ test_broken (void)
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
-    char *path = plugin (rows[i].kind);
+    g_autofree char *path = plugin (rows[i].kind);
     check_refused (path, rows[i].reason);
-    g_free (path);
   }
   check_refused (__FILE__, "cannot load the plugin: ");
 }
@@ -150,7 +148,8 @@ whole_life (const char *path, char *why, size_t why_size)
 static void
 test_every_failure (void)
 {
-  char *path = plugin ("works"), why[160];
+  g_autofree char *path = plugin ("works");
+  char why[160];
   long count, failed = 0;
 
   fail_at (0);
@@ -177,13 +176,13 @@ test_every_failure (void)
   g_assert_cmpint (whole_life (path, why, sizeof why), ==, NMS_OK);
   /* all calls but those that destroy buffers, programs and the client */
   g_assert_cmpint (failed, ==, count - 7);
-  g_free (path);
 }
 
 static void
 test_outputs (void)
 {
-  char *path = plugin ("works"), why[120];
+  g_autofree char *path = plugin ("works");
+  char why[120];
   nms_lazy_backend *backend;
   nms_lazy_buffer in = { shapes[0], NULL }, out[2] = { { shapes[0], NULL }, { shapes[0], NULL } };
   float data[6] = { 0 };
@@ -205,13 +204,12 @@ test_outputs (void)
   backend->free_program (backend, program);
   nms_xla_close (&backend);
   g_assert_cmpint (alive (), ==, 0);
-  g_free (path);
 }
 
 static void
 test_shared (void)
 {
-  char *path = plugin ("works");
+  g_autofree char *path = plugin ("works");
   nms_lazy_backend *first, *second;
 
   g_assert_cmpint (nms_xla_open (path, &first, NULL, 0), ==, NMS_OK);
@@ -224,7 +222,6 @@ test_shared (void)
   nms_xla_close (&second);
   g_assert_cmpuint (nms__xla_device_count (), ==, 0);
   g_assert_cmpint (alive (), ==, 0);
-  g_free (path);
 }
 
 /* In a forked process every function returns an error and waits for no thread of the
@@ -279,7 +276,8 @@ test_fork (void)
 static void
 test_ahead (void)
 {
-  char *path = plugin ("works"), why[160];
+  g_autofree char *path = plugin ("works");
+  char why[160];
 
   g_assert_cmpint (nms_xla_compile_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, why, sizeof why),
       ==, NMS_ERROR_DEVICE);
@@ -296,12 +294,10 @@ test_ahead (void)
   g_assert_cmpint (nms_xla_serialize_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, NULL, &size,
                        why, sizeof why),
       ==, NMS_ERROR_ARGUMENT);
-  g_free (path);
 }
 
-static const TestCase cases[] = { { "/xla-client/broken", test_broken },
-  { "/xla-client/arguments", test_arguments }, { "/xla-client/every-failure", test_every_failure },
-  { "/xla-client/outputs", test_outputs }, { "/xla-client/shared", test_shared },
-  { "/xla-client/fork", test_fork }, { "/xla-client/ahead", test_ahead }, { NULL } };
+static const TestCase cases[] = { CASE (test_broken), CASE (test_arguments),
+  CASE (test_every_failure), CASE (test_outputs), CASE (test_shared), CASE (test_fork),
+  CASE (test_ahead), { NULL } };
 
 TEST_PROGRAM (cases, find_functions);

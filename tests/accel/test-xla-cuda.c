@@ -101,7 +101,6 @@ find_plugin (const char *needs)
   return plugin ? NULL : "NMS_TEST_XLA_CUDA names no plugin; see tests/run.sh cuda";
 }
 
-static const TestCase cases[] = { { "/xla-cuda/compiles", test_compiles },
-  { "/xla-cuda/refuses", test_refuses }, { NULL } };
+static const TestCase cases[] = { CASE (test_compiles), CASE (test_refuses), { NULL } };
 
 TEST_PROGRAM (cases, find_plugin);

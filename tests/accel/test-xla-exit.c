@@ -51,7 +51,7 @@ leave (const char *how)
 static void
 test_exit (gconstpointer how)
 {
-  char *program = g_file_read_link ("/proc/self/exe", NULL), *output = NULL;
+  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL), *output = NULL;
   char *argv[] = { program, (char *) how, NULL };
   char **env = g_get_environ ();
   int status = 0;
@@ -66,8 +66,6 @@ test_exit (gconstpointer how)
   g_assert_cmpstr (output, ==, OUTPUT);
   g_assert_cmpint (g_get_monotonic_time () - start, <, 15 * G_USEC_PER_SEC);
   g_strfreev (env);
-  g_free (output);
-  g_free (program);
 }
 
 int

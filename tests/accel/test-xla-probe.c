@@ -55,10 +55,9 @@ test_crashes (void)
   static const char *const kinds[] = { "abort", "crash", "quit" };
 
   for (size_t i = 0; i < G_N_ELEMENTS (kinds); i++) {
-    char *path = plugin (kinds[i]);
+    g_autofree char *path = plugin (kinds[i]);
     check_refused (path, "the plugin crashes: it ended a trial process");
     check_refused (path, path);
-    g_free (path);
   }
 }
 
@@ -67,7 +66,7 @@ test_crashes (void)
 static void
 test_blocks (void)
 {
-  char *path = plugin ("hang");
+  g_autofree char *path = plugin ("hang");
   gint64 start;
 
   g_setenv ("NMS_XLA_PROBE_SECONDS", "1", TRUE);
@@ -77,7 +76,6 @@ test_blocks (void)
   g_setenv ("NMS_XLA_PROBE_SECONDS", "3600", TRUE);
   check_refused (path, "the plugin blocks");
   g_unsetenv ("NMS_XLA_PROBE_SECONDS");
-  g_free (path);
 }
 
 /* Plugin files truncated to several sizes are refused: the loader reports an error, or ends the
@@ -85,7 +83,7 @@ test_blocks (void)
 static void
 test_truncated (void)
 {
-  char *whole = plugin ("works"), *path = temporary ("truncated"), *text;
+  g_autofree char *whole = plugin ("works"), *path = temporary ("truncated"), *text = NULL;
   gsize size;
 
   g_assert_true (g_file_get_contents (whole, &text, &size, NULL));
@@ -95,9 +93,6 @@ test_truncated (void)
   }
   check_refused (FAKE_PLUGINS "/", "cannot load the plugin: ");
   g_remove (path);
-  g_free (text);
-  g_free (path);
-  g_free (whole);
 }
 
 static size_t
@@ -151,7 +146,7 @@ test_once (void)
 static void
 test_program_absent (void)
 {
-  char *path = plugin ("works"), *probe = g_strdup (g_getenv ("NMS_XLA_PROBE"));
+  g_autofree char *path = plugin ("works"), *probe = g_strdup (g_getenv ("NMS_XLA_PROBE"));
   char why[200] = "";
 
   g_assert_cmpint (nms_xla_probe_check (why, sizeof why), ==, NMS_OK);
@@ -163,8 +158,6 @@ test_program_absent (void)
   g_assert_nonnull (strstr (why, "/nowhere/nms-xla-probe cannot be run"));
   check_opens (path);
   g_setenv ("NMS_XLA_PROBE", probe, TRUE);
-  g_free (probe);
-  g_free (path);
 }
 
 /* Runs the program alone, and checks its output and its exit status. */
@@ -180,7 +173,7 @@ test_program (void)
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
-    char *path = plugin (rows[i].kind), *output = NULL;
+    g_autofree char *path = plugin (rows[i].kind), *output = NULL;
     char *argv[] = { (char *) g_getenv ("NMS_XLA_PROBE"), path, NULL };
     GError *error = NULL;
     int status = 0;
@@ -189,8 +182,6 @@ test_program (void)
     g_assert_cmpstr (output, ==, rows[i].output);
     g_assert_true (g_spawn_check_wait_status (status, &error) == !rows[i].code);
     g_clear_error (&error);
-    g_free (output);
-    g_free (path);
   }
 }
 
@@ -237,7 +228,7 @@ static void
 test_interrupt (void)
 {
   const GThreadFunc functions[] = { run_strict, run_strict_batch };
-  char *path = plugin ("stall");
+  g_autofree char *path = plugin ("stall");
 
   for (size_t i = 0; i < G_N_ELEMENTS (functions); i++) {
     Waiting w = { .ctx = nms_context_new () };
@@ -255,7 +246,6 @@ test_interrupt (void)
     frame_clear (&w.f);
   }
   nms_context_interrupt (NULL);
-  g_free (path);
 }
 
 /* Frees a context whose job is inside a plugin that blocks, or whose plugin blocks when it
@@ -264,7 +254,7 @@ static void
 check_free (const char *kind, int wait_for_refusal)
 {
   nms_context *ctx = nms_context_new ();
-  char *path = plugin (kind);
+  g_autofree char *path = plugin (kind);
   gint64 start;
   Frame f;
 
@@ -279,7 +269,6 @@ check_free (const char *kind, int wait_for_refusal)
   nms_context_free (&ctx);
   g_assert_cmpint (g_get_monotonic_time () - start, <, 5 * G_TIME_SPAN_SECOND);
   frame_clear (&f);
-  g_free (path);
 }
 
 static void
@@ -289,11 +278,9 @@ test_free (void)
   check_free ("stuck", TRUE);
 }
 
-static const TestCase cases[] = { { "/xla-probe/crashes", test_crashes },
-  { "/xla-probe/blocks", test_blocks }, { "/xla-probe/truncated", test_truncated },
-  { "/xla-probe/once", test_once }, { "/xla-probe/program-absent", test_program_absent },
-  { "/xla-probe/program", test_program }, { "/xla-probe/interrupt", test_interrupt },
+static const TestCase cases[] = { CASE (test_crashes), CASE (test_blocks), CASE (test_truncated),
+  CASE (test_once), CASE (test_program_absent), CASE (test_program), CASE (test_interrupt),
   /* last, because the plugins block threads of this process */
-  { "/xla-probe/free", test_free }, { NULL } };
+  CASE (test_free), { NULL } };
 
 TEST_PROGRAM (cases);

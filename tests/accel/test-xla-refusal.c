@@ -54,7 +54,7 @@ test_native_takes_over (void)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
     nms_context *ctx = nms_context_new ();
-    char *path = plugin (rows[i].kind), *reason;
+    g_autofree char *path = plugin (rows[i].kind), *reason = NULL;
     Frame f;
     frame_init (&f, 70, (uint32_t) i);
     g_assert_null (nms_context_engine_reason (ctx));
@@ -73,8 +73,6 @@ test_native_takes_over (void)
     nms_context_free (&ctx);
     frame_check_closed ();
     frame_clear (&f);
-    g_free (reason);
-    g_free (path);
   }
 }
 
@@ -83,7 +81,7 @@ test_strict_fails (void)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
     nms_context *ctx = nms_context_new ();
-    char *path = plugin (rows[i].kind);
+    g_autofree char *path = plugin (rows[i].kind);
     Frame f;
     frame_init (&f, 70, (uint32_t) i);
     f.options.engine = NMS_ENGINE_ADDED;
@@ -99,7 +97,6 @@ test_strict_fails (void)
     nms_context_free (&ctx);
     frame_check_closed ();
     frame_clear (&f);
-    g_free (path);
   }
 }
 
@@ -182,7 +179,7 @@ static void
 test_names (void)
 {
   nms_context *ctx = nms_context_new ();
-  char *none = plugin ("none"), *null = plugin ("null");
+  g_autofree char *none = plugin ("none"), *null = plugin ("null");
   Frame f;
 
   g_setenv ("NMS_XLA_PLUGIN", none, TRUE);
@@ -197,8 +194,6 @@ test_names (void)
   g_unsetenv ("NMS_XLA_PLUGIN");
   nms_context_free (&ctx);
   frame_clear (&f);
-  g_free (none);
-  g_free (null);
 }
 
 /* The native engines run a frame that no program supports, and the device is not
@@ -224,11 +219,8 @@ test_too_many_boxes (void)
   frame_clear (&f);
 }
 
-static const TestCase cases[] = { { "/xla-refusal/fork-after-first-frame",
-                                      test_fork_after_first_frame },
-  { "/xla-refusal/native-takes-over", test_native_takes_over },
-  { "/xla-refusal/strict-fails", test_strict_fails },
-  { "/xla-refusal/no-plugin-named", test_no_plugin_named }, { "/xla-refusal/names", test_names },
-  { "/xla-refusal/too-many-boxes", test_too_many_boxes }, { NULL } };
+static const TestCase cases[] = { CASE (test_fork_after_first_frame), CASE (test_native_takes_over),
+  CASE (test_strict_fails), CASE (test_no_plugin_named), CASE (test_names),
+  CASE (test_too_many_boxes), { NULL } };
 
 TEST_PROGRAM (cases);

@@ -336,10 +336,8 @@ test_breaks (void)
   }
 }
 
-static const TestCase cases[] = { { "/xla-tpu/random", test_random },
-  { "/xla-tpu/largest", test_largest }, { "/xla-tpu/programs", test_programs },
-  { "/xla-tpu/threads", test_threads }, { "/xla-tpu/parents", test_parents },
-  { "/xla-tpu/turned", test_turned }, { "/xla-tpu/refused", test_refused },
-  { "/xla-tpu/breaks", test_breaks }, { NULL } };
+static const TestCase cases[] = { CASE (test_random), CASE (test_largest), CASE (test_programs),
+  CASE (test_threads), CASE (test_parents), CASE (test_turned), CASE (test_refused),
+  CASE (test_breaks), { NULL } };
 
 TEST_PROGRAM (cases, find_functions);

@@ -325,11 +325,9 @@ test_fork (void)
   }
 }
 
-static const TestCase cases[] = { { "/xla/sizes", test_sizes },
-  { "/xla/thousand-settings", test_thousand_settings }, { "/xla/one-launch", test_one_launch },
-  { "/xla/shared", test_shared }, { "/xla/threads", test_threads },
-  { "/xla/native-meanwhile", test_native_meanwhile }, { "/xla/contraction", test_contraction },
-  { "/xla/compile-fails", test_compile_fails }, { "/xla/execute-fails", test_execute_fails },
-  { "/xla/out-of-range", test_out_of_range }, { "/xla/fork", test_fork }, { NULL } };
+static const TestCase cases[] = { CASE (test_sizes), CASE (test_thousand_settings),
+  CASE (test_one_launch), CASE (test_shared), CASE (test_threads), CASE (test_native_meanwhile),
+  CASE (test_contraction), CASE (test_compile_fails), CASE (test_execute_fails),
+  CASE (test_out_of_range), CASE (test_fork), { NULL } };
 
 TEST_PROGRAM (cases, find_functions);

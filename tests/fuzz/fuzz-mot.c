@@ -24,10 +24,9 @@ static void
 check (RecordedFrame *frame)
 {
   GString *once = g_string_new (NULL), *again = g_string_new (NULL);
-  guint i;
 
   g_assert (recorded_frame_fit (frame, 1921, 1081, NULL));
-  for (i = 0; i < frame->boxes->len; i++) {
+  for (guint i = 0; i < frame->boxes->len; i++) {
     RecordedFrame one = { .index = frame->index,
       .boxes = g_array_new (FALSE, FALSE, sizeof (Box)) };
     MotTextLine line;

@@ -17,13 +17,12 @@ void
 merging_new (Merging *m, const gchar *launch, guint count, gboolean live)
 {
   GstElement *element = element_new (launch);
-  guint i;
 
   *m = (Merging) { .element = element, .count = count };
   m->main = gst_harness_new_with_element (element, "sink", "src");
   gst_object_unref (element);
   gst_harness_set_live (m->main, live);
-  for (i = 0; i < count; i++) {
+  for (guint i = 0; i < count; i++) {
     add_branch (m, i);
     gst_harness_set_live (m->branch[i], live);
   }
@@ -32,10 +31,8 @@ merging_new (Merging *m, const gchar *launch, guint count, gboolean live)
 void
 merging_start (Merging *m, const gchar *caps)
 {
-  guint i;
-
   gst_harness_set_src_caps_str (m->main, FRAME_CAPS);
-  for (i = 0; i < m->count; i++)
+  for (guint i = 0; i < m->count; i++)
     gst_harness_set_src_caps_str (m->branch[i], caps ? caps : FRAME_CAPS);
 }
 
@@ -49,9 +46,7 @@ merging_open (Merging *m, const gchar *launch, guint count, const gchar *caps, g
 void
 merging_close (Merging *m)
 {
-  guint i;
-
-  for (i = 0; i < m->count; i++)
+  for (guint i = 0; i < m->count; i++)
     g_clear_pointer (&m->branch[i], gst_harness_teardown);
   gst_harness_teardown (m->main);
 }

@@ -11,9 +11,9 @@ numbered_attach (GstBuffer *buffer, guint index, gint width, gint height)
   static const gchar *const labels[] = { "person", "car" };
   const gint w = width ? width : FRAME_WIDTH, h = height ? height : FRAME_HEIGHT;
   g_autoptr (GRand) rand = g_rand_new_with_seed (index + 1);
-  guint count = 4 + index % 17, i;
+  guint count = 4 + index % 17;
 
-  for (i = 0; i < count; i++) {
+  for (guint i = 0; i < count; i++) {
     /* multiples of 1/32 of the frame are whole pixels in frames of many sizes */
     gint x = g_rand_int_range (rand, 0, 24), y = g_rand_int_range (rand, 0, 24);
     gint right = g_rand_int_range (rand, x + 2, 33), bottom = g_rand_int_range (rand, y + 2, 33);
@@ -41,9 +41,8 @@ digest (GstBuffer *buffer)
               GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
     const GstVideoRegionOfInterestMeta *roi = (GstVideoRegionOfInterestMeta *) meta;
     const guint32 values[] = { (guint32) roi->id, roi->x, roi->y, roi->w, roi->h };
-    guint i;
 
-    for (i = 0; i < G_N_ELEMENTS (values); i++)
+    for (guint i = 0; i < G_N_ELEMENTS (values); i++)
       hash = (hash ^ values[i]) * 16777619u;
   }
   return hash;
@@ -72,9 +71,8 @@ numbered_record (const gchar *path, guint count, gint width, gint height, const 
 {
   g_autofree gchar *line = g_strdup_printf ("boxrecord location=%s", path);
   g_autoptr (GstHarness) h = open_harness (line, width, height);
-  guint i;
 
-  for (i = 0; i < count; i++) {
+  for (guint i = 0; i < count; i++) {
     GstBuffer *buffer = frame_new (times ? times[i] : i * NUMBERED_TIME);
 
     numbered_attach (buffer, i, width, height);
@@ -88,13 +86,12 @@ numbered_expect (Numbered *numbered, const gchar *settings, guint count, gint wi
 {
   g_autofree gchar *line = g_strdup_printf ("nmsfilter %s", settings);
   g_autoptr (GstHarness) h = open_harness (line, width, height);
-  guint i;
 
   g_assert_cmpuint (count, <=, NUMBERED_MOST);
   memset (numbered, 0, sizeof *numbered);
   numbered->width = width;
   numbered->height = height;
-  for (i = 0; i < count; i++) {
+  for (guint i = 0; i < count; i++) {
     g_autoptr (GstBuffer) buffer = frame_new (i * NUMBERED_TIME);
 
     numbered_attach (buffer, i, width, height);
@@ -139,10 +136,9 @@ numbered_must_be (const Numbered *numbered, guint first, guint last)
 {
   const gint step = last < first ? -1 : 1;
   const guint count = (guint) ABS ((gint) last - (gint) first) + 1;
-  guint i;
 
   g_assert_cmpuint (numbered->wrong, ==, 0);
-  for (i = 0; i < MIN (count, numbered->count); i++)
+  for (guint i = 0; i < MIN (count, numbered->count); i++)
     g_assert_cmpuint (numbered->order[i], ==, first + (guint) (step * (gint) i));
   g_assert_cmpuint (numbered->count, ==, count);
 }

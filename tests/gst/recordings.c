@@ -56,9 +56,8 @@ static void
 add_rotated (GstBuffer *buffer)
 {
   static const gdouble angles[] = { 0.5, -3, 1e-300, 1e300, INFINITY, NAN, 0 };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (angles); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (angles); i++)
     add_param (add_scored (buffer, (gint) i, "ship", 200, 200, 100, 10, 0.5),
         gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, angles[i], NULL));
 }
@@ -68,11 +67,10 @@ add_odd_values (GstBuffer *buffer)
 {
   static const gchar *const labels[] = { NULL, "", "\xff\xfe", "\"\\\n\x01", "\xc3\xa9" };
   static const gdouble confidences[] = { NAN, INFINITY, -INFINITY, 5e-324, 1e308, -0.0, 1e22 };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (labels); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
     add_scored (buffer, 1, labels[i], 1, 2, 3, 4, 0.1);
-  for (i = 0; i < G_N_ELEMENTS (confidences); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (confidences); i++)
     add_scored (buffer, 1, "a", 1, 2, 3, 4, confidences[i]);
 }
 
@@ -80,9 +78,7 @@ add_odd_values (GstBuffer *buffer)
 static void
 add_for_states (GstBuffer *buffer)
 {
-  guint i;
-
-  for (i = 0; i < 4; i++)
+  for (guint i = 0; i < 4; i++)
     add_scored (buffer, 1, "a", (gint) (i / 2) * 200, 0, 100, 100, 0.9 - i / 10.);
   add_scored (buffer, 1, "a", 0, 300, 9, 9, 0.1);
   add_scored (buffer, 1, "a", 0, 300, 9, 9, NAN);
@@ -111,9 +107,9 @@ random_double (void)
 static void
 add_random (GstBuffer *buffer)
 {
-  guint i, count = (guint) g_rand_int_range (rand_state, 0, 20);
+  guint count = (guint) g_rand_int_range (rand_state, 0, 20);
 
-  for (i = 0; i < count; i++) {
+  for (guint i = 0; i < count; i++) {
     GstVideoRegionOfInterestMeta *roi = add_scored (buffer, random_int (), "random", random_int (),
         random_int (), (guint) random_int (), (guint) random_int (), random_double ());
 
@@ -134,10 +130,9 @@ record (const gchar *name, const gchar *before, const gchar *caps, guint frames,
   g_autofree gchar *line = g_strdup_printf ("%sboxrecord location=\"%s/%s.jsonl\"", before, folder,
       name);
   g_autoptr (GstHarness) h = gst_harness_new_parse (line);
-  guint i;
 
   gst_harness_set_src_caps_str (h, caps);
-  for (i = 0; i < frames; i++) {
+  for (guint i = 0; i < frames; i++) {
     GstBuffer *buffer = frame_new (i % 4 == 3 ? GST_CLOCK_TIME_NONE : i * 100 * GST_MSECOND);
 
     if (add)
@@ -158,9 +153,8 @@ record_kinds (void)
   } kinds[] = { { "nothing", NULL }, { "plain", add_plain }, { "off-frame", add_off_frame },
     { "identities", add_identities }, { "rotated", add_rotated }, { "odd-values", add_odd_values },
     { "random", add_random } };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (kinds); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
     guint frames = kinds[i].add == add_random ? 40 : 5;
     g_autofree gchar *sizeless = g_strconcat (kinds[i].name, "-sizeless", NULL);
     g_autofree gchar *tagged = g_strconcat (kinds[i].name, "-tagged", NULL);
@@ -179,13 +173,12 @@ record_outside (void)
       g_strdup_printf ("boxrecord add-stream-id=true location=\"%s/outside.jsonl\"", folder);
   g_autoptr (GstHarness) h = gst_harness_new_parse (line);
   GstSegment segment;
-  guint i;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_harness_set_src_caps_str (h, FRAME_CAPS);
   segment.start = segment.time = 2 * 100 * GST_MSECOND;
   gst_harness_push_event (h, gst_event_new_segment (&segment));
-  for (i = 0; i < 4; i++)
+  for (guint i = 0; i < 4; i++)
     gst_buffer_unref (through (h, frame_new (i * 100 * GST_MSECOND)));
 }
 
@@ -209,7 +202,6 @@ record_dropped (void)
   g_autofree gchar *line = g_strdup_printf ("boxrecord on-error=continue location=\"%s\"", fifo);
   FILE *file = g_fopen (path, "w");
   GstHarness *h;
-  guint i;
   int fd;
 
   g_assert (file && mkfifo (fifo, 0600) == 0);
@@ -221,7 +213,7 @@ record_dropped (void)
   close (fd);
   gst_buffer_unref (through (h, frame_new (100 * GST_MSECOND)));
   fd = g_open (fifo, O_RDONLY | O_NONBLOCK, 0);
-  for (i = 2; i < 4; i++)
+  for (guint i = 2; i < 4; i++)
     gst_buffer_unref (through (h, frame_new (i * 100 * GST_MSECOND)));
   drain (fd, file);
   gst_harness_teardown (h);
@@ -237,16 +229,15 @@ record_states (void)
     "missing-score=drop", "min-neighbors=1" };
   static const gchar *const selections[] = { "min-width=50", "max-width=50", "max-aspect-ratio=0.5",
     "roi=0,0,9,9", "drop-classes=a", "drop-cut=true" };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (settings); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
     g_autofree gchar *filter =
         g_strdup_printf ("nmsfilter action=tag score-threshold=0.2 classes=a,b %s ! ", settings[i]);
     g_autofree gchar *name = g_strconcat ("states-", settings[i], NULL);
 
     record (name, filter, FRAME_CAPS, 1, add_for_states);
   }
-  for (i = 0; i < G_N_ELEMENTS (selections); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (selections); i++) {
     g_autofree gchar *filter = g_strdup_printf ("boxselect action=tag %s ! ", selections[i]);
     g_autofree gchar *name = g_strconcat ("states-", selections[i], NULL);
 
@@ -261,9 +252,8 @@ record_replayed (const gchar *location, const gchar *stem, const gchar *caps)
   g_autoptr (GstElement) element = element_new ("boxreplay");
   GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), "meta");
   GEnumClass *kinds = G_PARAM_SPEC_ENUM (spec)->enum_class;
-  guint i;
 
-  for (i = 0; i < kinds->n_values; i++) {
+  for (guint i = 0; i < kinds->n_values; i++) {
     const gchar *kind = kinds->values[i].value_nick;
     g_autofree gchar *before = g_strdup_printf ("boxreplay location=\"%s\" match=index meta=%s ! ",
         location, kind);

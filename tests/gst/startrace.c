@@ -19,9 +19,8 @@ static gpointer
 set_location (gpointer data)
 {
   Race *race = data;
-  guint i;
 
-  for (i = 0; !g_atomic_int_get (&race->stop); i++)
+  for (guint i = 0; !g_atomic_int_get (&race->stop); i++)
     g_object_set (race->element, "location", race->locations[i % 2], NULL);
   return NULL;
 }
@@ -48,12 +47,11 @@ start_race (const gchar *factory)
   g_autoptr (GstBus) bus = gst_bus_new ();
   GstMessage *message;
   GThread *setter;
-  guint i;
 
   gst_element_set_bus (race.element, bus);
   g_object_set (race.element, "location", race.locations[0], NULL);
   setter = g_thread_new ("setter", set_location, &race);
-  for (i = 0; i < STARTS; i++) {
+  for (guint i = 0; i < STARTS; i++) {
     g_assert_cmpint (gst_element_set_state (race.element, GST_STATE_PAUSED), ==,
         GST_STATE_CHANGE_FAILURE);
     while ((message = gst_bus_pop (bus)) != NULL) {

@@ -104,14 +104,13 @@ test_rewrite_scores (void)
   BoxMetaReading *reading = box_meta_reading_new ();
   GArray *boxes = box_meta_reading_boxes (reading);
   GstBuffer *buffer = frame_new (0);
-  guint i;
 
   add_scored (buffer, 1, "a", -10, 10, 20, 20, 0.5);
   add_region (buffer, 2, "b", 30, 10, 20, 20);
   add_scored (buffer, 3, "c", 60, 10, 20, 20, 0.5);
   add_structure (add_region (buffer, 4, "d", 90, 10, 20, 20), "rotation, angle=0.5;");
   g_assert_cmpuint (box_meta_reading_take (reading, buffer, 0, 0, 0), ==, 4);
-  for (i = 0; i < 4; i++) {
+  for (guint i = 0; i < 4; i++) {
     Box *box = &g_array_index (boxes, Box, i);
 
     box->flags |= i < 2 ? BOX_RESCORED : BOX_MOVED;
@@ -139,11 +138,10 @@ test_append (void)
   GstBuffer *buffer = frame_new (0), *branch = branch_new ();
   const guint metas = gst_buffer_get_n_meta (branch, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
   GArray *boxes = g_array_new (FALSE, FALSE, sizeof (Box));
-  guint i;
 
   add_region (buffer, 1, "car", 1, 2, 3, 4);
   add_structure (add_region (buffer, 2, "roi", 0, 0, 9, 9), "roi/x264enc, delta-qp=(int)5;");
-  for (i = 0; i < 2; i++) {
+  for (guint i = 0; i < 2; i++) {
     BoxMap map;
 
     box_meta_reading_take (reading, branch, FRAME_WIDTH, FRAME_HEIGHT, 0);

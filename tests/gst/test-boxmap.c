@@ -37,9 +37,8 @@ test_orient (void)
     { GST_VIDEO_ORIENTATION_UL_LR, 2, 1, 3, 4, -0.25 },
     { GST_VIDEO_ORIENTATION_UR_LL, 3, 6, 4, 9, -0.25 },
   };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     Box box = { .x1 = 1, .y1 = 2, .x2 = 4, .y2 = 3 }, rotated = box;
     BoxMap map;
 
@@ -77,13 +76,12 @@ static void
 test_round_trips (void)
 {
   BoxMap map;
-  guint i;
 
   box_map_init (&map);
-  for (i = 0; i < 4; i++)
+  for (guint i = 0; i < 4; i++)
     box_map_orient (&map, GST_VIDEO_ORIENTATION_90R, i % 2 ? 6 : 10, i % 2 ? 10 : 6);
   g_assert_true (box_map_is_identity (&map));
-  for (i = GST_VIDEO_ORIENTATION_HORIZ; i <= GST_VIDEO_ORIENTATION_UR_LL; i++) {
+  for (guint i = GST_VIDEO_ORIENTATION_HORIZ; i <= GST_VIDEO_ORIENTATION_UR_LL; i++) {
     const gboolean swaps = i >= GST_VIDEO_ORIENTATION_UL_LR;
 
     box_map_orient (&map, i, 10, 6);
@@ -125,9 +123,8 @@ test_move_all (void)
     { .x1 = 0, .y1 = 20, .x2 = 9, .y2 = 22, .rotation = G_PI / 4 },  /* x up to -1.6 */
     { .x1 = 0, .y1 = 20, .x2 = 14, .y2 = 26, .rotation = G_PI / 4 }, /* x up to 4 */
   };
-  gint clip;
 
-  for (clip = 0; clip < 2; clip++) {
+  for (gint clip = 0; clip < 2; clip++) {
     g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, sizeof (Box));
     const Box *out;
     BoxMap map;
@@ -154,10 +151,8 @@ test_move_all (void)
 static void
 test_place (void)
 {
-  gint i, k;
-
-  for (i = 0; i < 100; i++)
-    for (k = 0; k <= 100; k++) {
+  for (gint i = 0; i < 100; i++)
+    for (gint k = 0; k <= 100; k++) {
       Box box = { .x1 = i / 10.0, .x2 = (i + k) / 10.0, .y1 = -i / 10.0, .y2 = k / 10.0 };
 
       box_place (&box, 640, 480);

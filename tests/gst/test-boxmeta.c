@@ -20,9 +20,7 @@ boxes_new (void)
 static void
 test_state_names (void)
 {
-  gint state;
-
-  for (state = BOX_STATE_KEPT; state < BOX_STATE_COUNT; state++) {
+  for (gint state = BOX_STATE_KEPT; state < BOX_STATE_COUNT; state++) {
     g_assert_nonnull (box_state_name (state));
     g_assert_cmpint (box_state_from_name (box_state_name (state)), ==, state);
   }
@@ -111,9 +109,8 @@ static void
 test_agreement (void)
 {
   static const gchar *const fields[] = { "x_min", "x_max", "y_min", "y_max" };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (fields); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++) {
     g_assert_true (counts (fields[i], 0, FRAME_WIDTH));
     g_assert_true (counts (fields[i], 0.99, FRAME_WIDTH));
     g_assert_true (counts (fields[i], -0.99, FRAME_WIDTH));
@@ -131,9 +128,8 @@ test_bad_tags (void)
 {
   static const gint bad[] = { -2, 1, 2, G_MAXINT, G_MININT };
   g_autoptr (GArray) boxes = boxes_new ();
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (bad); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GstBuffer) buffer = frame_new (0);
     GstVideoRegionOfInterestMeta *roi = add_region (buffer, 1, "a", 0, 0, 1, 1);
 
@@ -196,12 +192,11 @@ test_parents (void)
   };
   g_autoptr (GArray) boxes = boxes_new ();
   g_autoptr (GstBuffer) buffer = frame_new (0);
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     add_region (buffer, rows[i].id, "a", 0, 0, 1, 1)->parent_id = rows[i].parent_id;
   box_meta_read (buffer, 0, 0, 0, boxes);
-  for (i = 0; i < G_N_ELEMENTS (rows); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     g_assert_cmpint (BOX (boxes, i)->parent, ==, rows[i].parent);
 }
 
@@ -308,9 +303,9 @@ static void
 test_extents (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (4);
-  guint i, yes = 0;
+  guint yes = 0;
 
-  for (i = 0; i < 200000; i++) {
+  for (guint i = 0; i < 200000; i++) {
     gint size = g_rand_int_range (rand, 1, 40);
     gint64 start = g_rand_int_range (rand, -10, 50), length = g_rand_int_range (rand, -3, 50);
     /* multiples of 1/4, so that each limit is met exactly now and then */
@@ -360,9 +355,8 @@ test_attach (void)
     { G_MININT64, G_MAXINT64, G_MAXINT64, G_MININT64, 0, 480, 640, 0 },
   };
   g_autoptr (GArray) boxes = boxes_new ();
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GstBuffer) buffer = frame_new (0);
     GstVideoRegionOfInterestMeta *roi;
     Box box = { .x = rows[i].x,

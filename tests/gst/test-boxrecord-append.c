@@ -33,9 +33,7 @@ push (GstHarness *h, gint i, Kind kind)
 static void
 push_times (GstHarness *h, const gint *frames, guint count)
 {
-  guint i;
-
-  for (i = 0; i < count; i++)
+  for (guint i = 0; i < count; i++)
     push (h, frames[i], RAW);
 }
 
@@ -88,9 +86,8 @@ appending_reads_a_long_line (void)
   g_autoptr (GString) long_line = g_string_new ("{\"timestamp\":0,\"objects\":[");
   g_autofree gchar *path = NULL, *contents = NULL;
   GstHarness *h;
-  guint i;
 
-  for (i = 0; i < 20000; i++)
+  for (guint i = 0; i < 20000; i++)
     g_string_append_printf (long_line, "%s{\"x\":1,\"y\":2,\"w\":3,\"h\":4}", i ? "," : "");
   g_string_append (long_line, "]}\n\n  \n");
   path = text_file_new ("long.jsonl", long_line->str, -1);

@@ -34,9 +34,8 @@ static void
 a_full_disk_leaves_whole_lines (void)
 {
   static const gchar *const settings[] = { "", "flush=disk", "flush=buffer" };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (settings); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
     g_autofree gchar *path = text_file_path ("full.jsonl");
     GstBus *bus;
     GstHarness *h = recorder_new (&bus, path, settings[i]);
@@ -135,12 +134,11 @@ two_recorders_of_one_file_are_refused (void)
   g_autofree gchar *path = text_file_path ("one.jsonl"), *same = text_file_path ("same.jsonl");
   const gchar *const locations[] = { path, same };
   GstHarness *h = recorder_new (NULL, path, "name=first");
-  guint i;
 
   recorder_must_refuse (path, "name=second", "first writes to this file, so second cannot");
   recorder_push_range (h, 0, 2);
   g_assert_cmpint (link (path, same), ==, 0);
-  for (i = 0; i < 4; i++)
+  for (guint i = 0; i < 4; i++)
     recorder_must_refuse (locations[i / 2], i % 2 ? "name=second append=true" : "name=second",
         "first writes to this file, so second cannot");
   recorder_push_range (h, 2, 3);
@@ -199,11 +197,10 @@ a_recording_is_not_recorded_onto_itself (void)
   g_autofree gchar *linked = text_file_path ("symlink.jsonl"),
                    *hard = text_file_path ("hard.jsonl");
   const gchar *const names[] = { path, linked, hard, "self1.jsonl" };
-  guint i;
 
   g_assert_true (symlink (path, linked) == 0 && link (path, hard) == 0);
   g_assert_cmpint (g_chdir (folder), ==, 0);
-  for (i = 0; i < G_N_ELEMENTS (names); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     play ("record replaces this file, so replay cannot read it",
         SOURCE
         " ! boxreplay name=replay location=%s ! boxrecord name=record location=%s ! fakesink",

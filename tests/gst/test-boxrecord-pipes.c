@@ -177,9 +177,7 @@ a_flush_leaves_whole_lines (void)
 static gpointer
 push_300 (gpointer h)
 {
-  guint i;
-
-  for (i = 0; i < 300; i++)
+  for (guint i = 0; i < 300; i++)
     g_assert_cmpint (recorder_push (h, i, BIG), ==, GST_FLOW_OK);
   return NULL;
 }

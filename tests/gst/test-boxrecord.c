@@ -132,10 +132,9 @@ mot_text_is_written (void)
   g_autoptr (GstHarness) h = harness (bus, CAPS, "boxrecord format=mot location=\"%s\"", path);
   GstVideoRegionOfInterestMeta *roi;
   GstBuffer *buffer;
-  guint i;
 
   push (h, new_buffer (0));
-  for (i = 0; i < 2; i++) {
+  for (guint i = 0; i < 2; i++) {
     buffer = new_buffer (FRAME);
     roi = gst_buffer_add_video_region_of_interest_meta (buffer, "person", 9, 0, 30, 60);
     gst_video_region_of_interest_meta_add_param (roi,
@@ -155,9 +154,8 @@ numbers_that_are_none_are_left_out (void)
   g_autofree gchar *path = text_file_path ("nan.jsonl");
   g_autoptr (GstBus) bus = gst_bus_new ();
   g_autoptr (GstHarness) h = harness (bus, NO_SIZE, "boxrecord location=\"%s\"", path);
-  guint i;
 
-  for (i = 0; i < 3; i++) {
+  for (guint i = 0; i < 3; i++) {
     GstBuffer *buffer = new_buffer (i);
     GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta (buffer, "", 1,
         2, 3, 4);
@@ -186,9 +184,8 @@ must_survive (const gchar *path, const gchar *caps, const gchar *format, const G
   GstHarness *h = harness (NULL, caps,
       "boxreplay location=\"%s\" ! boxrecord format=%s location=\"%s\"", path, format, again);
   g_autofree gchar *before = NULL, *after = NULL;
-  guint i;
 
-  for (i = 0; i < frames; i++)
+  for (guint i = 0; i < frames; i++)
     push (h, new_buffer (times[i]));
   gst_harness_teardown (h);
   before = text_file_read (path);
@@ -277,16 +274,15 @@ random_recordings_survive (void)
     { "video/x-raw,format=GRAY8,width=1921,height=1081,framerate=0/1", "mot", 1921, 1081 },
     { NO_SIZE, "mot", 640, 480 },
   };
-  guint i, frame, n;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GRand) random = g_rand_new_with_seed (100 + i);
     g_autofree gchar *path = text_file_path ("random.txt");
     GstHarness *h = harness (NULL, rows[i].caps, "boxrecord format=%s location=\"%s\"",
         rows[i].format, path);
     GstClockTime times[400];
 
-    for (frame = 0; frame < G_N_ELEMENTS (times); frame++) {
+    for (guint frame = 0; frame < G_N_ELEMENTS (times); frame++) {
       GstBuffer *buffer;
 
       times[frame] = frame * FRAME;
@@ -294,7 +290,7 @@ random_recordings_survive (void)
       if (frame > 0 && g_rand_int_range (random, 0, 20) == 0)
         times[frame] = GST_CLOCK_TIME_NONE;
       buffer = new_buffer (times[frame]);
-      for (n = g_rand_int_range (random, 0, 6); n > 0; n--)
+      for (guint n = g_rand_int_range (random, 0, 6); n > 0; n--)
         add_random_box (buffer, random, rows[i].width, rows[i].height);
       push (h, buffer);
     }

@@ -47,9 +47,8 @@ malformed_lines_name_file_and_line (void)
     { "{\"timestamp\":9223372036854775808,\"objects\":[]}", ":2: timestamp is not an integer" },
     { "1,2,3,4,5,6,7,8,9,10", ":2: the line is not a JSON object" },
   };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree gchar *text = g_strconcat (good, rows[i].line,
         "\n{\"timestamp\":200000000,\"objects\":"
         "[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n",
@@ -302,10 +301,9 @@ long_recordings_take_little_memory (void)
   guint64 before = 0, after;
   g_autofree gchar *launch = NULL;
   g_auto (Replay) r = { 0 };
-  guint i;
 
   g_assert_nonnull (file);
-  for (i = 0; i < lines; i++)
+  for (guint i = 0; i < lines; i++)
     fprintf (file,
         "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":16,"
         "\"height\":16},\"objects\":[{\"x\":%u,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"person\","
@@ -318,7 +316,7 @@ long_recordings_take_little_memory (void)
   r.bus = gst_bus_new ();
   gst_harness_set_src_caps_str (r.h, CAPS);
   gst_harness_set_drop_buffers (r.h, TRUE);
-  for (i = 0; i < lines; i += 3) { /* some records are skipped */
+  for (guint i = 0; i < lines; i += 3) { /* some records are skipped */
     g_assert_cmpint (gst_harness_push (r.h, replay_buffer (i * FRAME)), ==, GST_FLOW_OK);
     if (i == lines / 10)
       before = resident_kib ();

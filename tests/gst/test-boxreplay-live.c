@@ -28,10 +28,9 @@ an_unfinished_line_is_a_warning (void)
 {
   static const gchar *const properties[] = { "", "on-error=skip", "match=index" };
   static const gdouble times[] = { 0, 1 };
-  guint i, cut;
 
-  for (i = 0; i < G_N_ELEMENTS (properties); i++) {
-    for (cut = 2; cut < 50; cut += 20) {
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
+    for (guint cut = 2; cut < 50; cut += 20) {
       g_autofree gchar *text = replay_records (times, 2);
       g_auto (Replay) r = { 0 };
 
@@ -73,9 +72,7 @@ unfinished_mot_text_is_a_warning (void)
 static gpointer
 write_slowly (gpointer path)
 {
-  guint i;
-
-  for (i = 1; i < LINES; i++) {
+  for (guint i = 1; i < LINES; i++) {
     g_autofree gchar *line = replay_line (i * FRAME, i + 1);
     gsize half = strlen (line) / 2;
 
@@ -92,12 +89,11 @@ follow_waits_for_lines (void)
   static const gdouble times[] = { 0 };
   GThread *writer;
   g_auto (Replay) r = { 0 };
-  gint i;
 
   replay_open_records (&r, times, 1, "follow=true");
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
   writer = g_thread_new ("writer", write_slowly, r.path);
-  for (i = 1; i < LINES; i++)
+  for (gint i = 1; i < LINES; i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i + 1);
   g_thread_join (writer);
   /* seeks do not wait for lines that are not written yet */
@@ -165,14 +161,13 @@ follow_goes_on_in_a_new_file (void)
   static const gchar *const properties[] = { "follow=true", "follow=true match=index" };
   static const gdouble times[] = { 0 };
   g_autofree gchar *old = text_file_path ("followed.1");
-  guint i, k;
 
-  for (i = 0; i < G_N_ELEMENTS (properties); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
     g_auto (Replay) r = { 0 };
 
     replay_open_records (&r, times, 1, properties[i]);
     g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-    for (k = 0; k < 2; k++) {
+    for (guint k = 0; k < 2; k++) {
       g_assert_cmpint (rename (r.path, old), ==, 0);
       append_records (r.path, 3 + 4 * k, 5 + 4 * k);
       append_records (old, 1 + 4 * k, 3 + 4 * k);
@@ -267,11 +262,10 @@ hold_fills_the_frames_between (void)
 {
   static const gdouble times[] = { 0, 2, 4, 9 };
   static const gint x[] = { 1, 1, 2, 2, 3, 3, 3, -1, -1, 4, 4, 4, -1 };
-  guint i;
   Replay r;
 
   replay_open_records (&r, times, 4, "hold=200000000");
-  for (i = 0; i < G_N_ELEMENTS (x); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (x); i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, x[i]);
   g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
   g_assert_cmpuint (replay_stat (&r, "matched"), ==, 4);
@@ -281,7 +275,7 @@ hold_fills_the_frames_between (void)
 
   /* without it, every other frame has no boxes */
   replay_open_records (&r, times, 4, "");
-  for (i = 0; i < 5; i++)
+  for (guint i = 0; i < 5; i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 2 ? -1 : (gint) i / 2 + 1);
   g_assert_cmpuint (replay_stat (&r, "held"), ==, 0);
   replay_close (&r);
@@ -310,7 +304,6 @@ hold_follows_seeks (void)
 {
   static const gdouble times[] = { 0, 3, 6 };
   GstSegment segment;
-  gint i;
   g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, times, 3, "hold=1000000000");
@@ -326,7 +319,7 @@ hold_follows_seeks (void)
   segment.rate = -1;
   segment.stop = 9 * FRAME;
   g_assert_true (gst_harness_push_event (r.h, gst_event_new_segment (&segment)));
-  for (i = 8; i >= 0; i--)
+  for (gint i = 8; i >= 0; i--)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i / 3 + 1);
 }
 
@@ -334,7 +327,6 @@ hold_follows_seeks (void)
 static void
 held_boxes_are_unchanged (void)
 {
-  guint i;
   gint by;
   g_auto (Replay) r = { 0 };
 
@@ -342,7 +334,7 @@ held_boxes_are_unchanged (void)
       "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4},{\"x\":2,"
       "\"y\":0,\"w\":4,\"h\":4,\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":0}}]}\n",
       "hold=1000000000 meta=roi");
-  for (i = 0; i < 3; i++) {
+  for (guint i = 0; i < 3; i++) {
     g_autoptr (GstBuffer) buffer = replay_buffer (i * FRAME);
 
     gst_buffer_add_video_region_of_interest_meta (buffer, "old", 9, 9, 1, 1);
@@ -364,13 +356,12 @@ static void
 a_pipe_adds_no_latency (void)
 {
   static const gint off[] = { 0, -1, -1000000, 1, 1000000 };
-  guint i, k;
 
-  for (i = 0; i < G_N_ELEMENTS (off); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (off); i++) {
     Replay r;
     int fd = replay_open_pipe (&r, "");
 
-    for (k = 1; k <= 3; k++) {
+    for (guint k = 1; k <= 3; k++) {
       g_autofree gchar *line = replay_line (k * FRAME + off[i], k);
 
       g_assert_cmpint (write (fd, line, strlen (line)), ==, (int) strlen (line));
@@ -395,10 +386,9 @@ a_pipe_is_waited_for_no_longer_than_told (void)
 {
   static const gchar *const ways[] = { "", "match=index" };
   gint64 start;
-  guint i;
   Replay r;
 
-  for (i = 0; i < G_N_ELEMENTS (ways); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++) {
     g_autofree gchar *properties = g_strconcat ("boxes-timeout=50000000 ", ways[i], NULL);
     int fd = replay_open_pipe (&r, properties);
 

@@ -8,20 +8,19 @@ loop_adds_length_and_a_frame (void)
 {
   static const gdouble times[] = { 1, 2, 3 };
   Replay r;
-  guint i;
 
   replay_open_records (&r, times, 3, "loop=true");
-  for (i = 1; i < 20; i++)
+  for (guint i = 1; i < 20; i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, (i - 1) % 3 + 1);
   g_assert_cmpint (replay_stat (&r, "unmatched"), ==, 0);
   replay_close (&r);
   replay_open_records (&r, times, 3, "loop=true match=index");
-  for (i = 0; i < 20; i++)
+  for (guint i = 0; i < 20; i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 3 + 1);
   replay_close (&r);
   /* a file with one record, and one without: neither hangs */
   replay_open_records (&r, times, 1, "loop=true");
-  for (i = 1; i < 5; i++)
+  for (guint i = 1; i < 5; i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, 1);
   replay_close (&r);
   replay_open (&r, "", "loop=true");
@@ -95,20 +94,19 @@ loop_equals_copies_of_the_file (void)
   static const gdouble times[] = { 0.3, 1.1, 2.45 };
   g_autofree gchar *once = replay_records (times, 3);
   g_autoptr (GString) copies = g_string_new (NULL);
-  guint i, quarter;
 
-  for (i = 0; i < 12; i++) {
+  for (guint i = 0; i < 12; i++) {
     const gdouble shifted[] = { times[0] + 3.15 * i, times[1] + 3.15 * i, times[2] + 3.15 * i };
     g_autofree gchar *copy = replay_records (shifted, 3);
 
     g_string_append (copies, copy);
   }
-  for (quarter = 0; quarter < 4 * 35; quarter++) {
+  for (guint quarter = 0; quarter < 4 * 35; quarter++) {
     gint looped[2], straight[2];
 
     replay_two (once, "loop=true", quarter * FRAME / 4, looped);
     replay_two (copies->str, "", quarter * FRAME / 4, straight);
-    for (i = 0; i < 2; i++)
+    for (guint i = 0; i < 2; i++)
       g_assert_cmpint (looped[i], ==, straight[i]);
   }
 }

@@ -49,13 +49,12 @@ record_parts (const gchar *path, const gchar *properties, const Part *parts, gui
 {
   g_autofree gchar *launch = g_strdup_printf ("boxrecord location=\"%s\" %s", path, properties);
   g_autoptr (GstHarness) h = gst_harness_new_parse (launch);
-  guint i, k;
 
   gst_harness_set_src_caps_str (h, "application/x-anything");
   gst_harness_set_drop_buffers (h, TRUE);
-  for (i = 0; i < count; i++) {
+  for (guint i = 0; i < count; i++) {
     begin_part (h, &parts[i]);
-    for (k = 0; k < part_length (&parts[i]); k++) {
+    for (guint k = 0; k < part_length (&parts[i]); k++) {
       GstBuffer *buffer = replay_buffer (part_frame (&parts[i], k) * FRAME);
 
       gst_buffer_add_video_region_of_interest_meta (buffer, "", ++*x, 0, 4, 4);
@@ -98,16 +97,16 @@ the_same_seeks_give_the_same_boxes (void)
     { 3, 12 }, { 0, 40 } };
   static const gchar *const by[] = { "match=timestamp", "match=auto" };
   const guint count = G_N_ELEMENTS (parts) - 1; /* without the last, which has all frames */
-  guint i, k, n, x = 0;
+  guint x = 0;
   g_autofree gchar *path = text_file_path ("parts.jsonl");
   Replay r;
 
   record_parts (path, "", parts, count, &x);
-  for (n = 0; n < G_N_ELEMENTS (by); n++) {
+  for (guint n = 0; n < G_N_ELEMENTS (by); n++) {
     open_path (&r, path, by[n]);
-    for (i = 0; i < G_N_ELEMENTS (parts); i++) {
+    for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
       begin_part (r.h, &parts[i]);
-      for (k = 0; k < part_length (&parts[i]); k++) {
+      for (guint k = 0; k < part_length (&parts[i]); k++) {
         const guint frame = part_frame (&parts[i], k);
 
         g_assert_cmpint (replay_x_at (&r, frame * FRAME), ==, last_written (parts, count, frame));
@@ -128,14 +127,14 @@ appended_recordings_are_replayed (void)
 {
   static const Part part = { 0, 9 };
   g_autofree gchar *path = text_file_path ("appended.jsonl");
-  guint i, round, x = 0;
+  guint x = 0;
   Replay r;
 
-  for (round = 0; round < 2; round++)
+  for (guint round = 0; round < 2; round++)
     record_parts (path, "append=true", &part, 1, &x);
   open_path (&r, path, "");
-  for (round = 0; round < 2; round++) {
-    for (i = 0; i < 12; i++)
+  for (guint round = 0; round < 2; round++) {
+    for (guint i = 0; i < 12; i++)
       g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i < 10 ? (gint) i + 11 : -1);
     replay_segment (&r, 0, 0);
   }
@@ -144,7 +143,7 @@ appended_recordings_are_replayed (void)
   g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR));
   replay_close (&r);
   open_path (&r, path, "match=index");
-  for (i = 0; i < 20; i++)
+  for (guint i = 0; i < 20; i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i + 1);
   replay_close (&r);
 }
@@ -155,12 +154,12 @@ a_loop_repeats_the_last_boxes (void)
 {
   static const Part parts[] = { { 0, 2 }, { 0, 1 } };
   g_autofree gchar *path = text_file_path ("loop.jsonl");
-  guint i, x = 0;
+  guint x = 0;
   g_auto (Replay) r = { 0 };
 
   record_parts (path, "", parts, 2, &x);
   open_path (&r, path, "loop=true");
-  for (i = 0; i < 9; i++)
+  for (guint i = 0; i < 9; i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 3 == 2 ? 3 : (gint) (i % 3) + 4);
 }
 
@@ -271,12 +270,11 @@ a_record_serves_every_near_frame (void)
 static void
 preroll_takes_nothing (const gchar *contents, const gchar *properties)
 {
-  gint i;
   g_auto (Replay) r = { 0 };
 
   replay_open (&r, contents, properties);
   replay_segment (&r, 10 * FRAME, 0);
-  for (i = -3; i < 5; i++)
+  for (gint i = -3; i < 5; i++)
     g_assert_cmpint (replay_x_at (&r, (10 + i) * FRAME), ==, i < 0 ? -1 : i + 1);
   g_assert_cmpuint (replay_stat (&r, "matched"), ==, 5);
   g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);

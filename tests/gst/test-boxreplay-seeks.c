@@ -29,9 +29,8 @@ static gchar *
 json_lines (guint count, guint size)
 {
   GString *text = g_string_new (NULL);
-  guint i;
 
-  for (i = 0; i < count; i++)
+  for (guint i = 0; i < count; i++)
     append_line (text, i, size, "");
   return g_string_free (text, FALSE);
 }
@@ -41,10 +40,9 @@ static gchar *
 mot_lines (guint count)
 {
   GString *text = g_string_new (NULL);
-  guint i, k;
 
-  for (i = 0; i < count; i++)
-    for (k = 0; i % 7 != 6 && k <= i % 3; k++)
+  for (guint i = 0; i < count; i++)
+    for (guint k = 0; i % 7 != 6 && k <= i % 3; k++)
       g_string_append_printf (text, "%u,-1,%u,1,4,4,-1,-1,-1,-1\n", i + 1, i % 12 + 2);
   return g_string_free (text, FALSE);
 }
@@ -78,16 +76,16 @@ static void
 every_seek_finds_its_record (void)
 {
   static const gchar *const properties[] = { "match=timestamp", "match=index", "match=index" };
-  guint i, k, at = 1;
+  guint at = 1;
 
-  for (i = 0; i < G_N_ELEMENTS (properties); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
     gboolean mot = i == 2;
     g_autofree gchar *text = mot ? mot_lines (COUNT) : json_lines (COUNT, 300);
     g_auto (Replay) r = { 0 };
 
     replay_open (&r, text, properties[i]);
     g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-    for (k = 0; k < 200; k++) {
+    for (guint k = 0; k < 200; k++) {
       at = at * 48271 % 0x7fffffff;
       seek_to (&r, at % (COUNT + 9));
       g_assert_cmpint (replay_x_at (&r, at % (COUNT + 9) * FRAME), ==,
@@ -102,16 +100,14 @@ every_seek_finds_its_record (void)
 static void
 reverse_finds_every_record (void)
 {
-  guint i, k;
-
-  for (i = 0; i < 3; i++) {
+  for (guint i = 0; i < 3; i++) {
     gboolean mot = i == 2;
     g_autofree gchar *text = mot ? mot_lines (COUNT) : json_lines (COUNT, 300);
     g_auto (Replay) r = { 0 };
 
     replay_open (&r, text, i == 0 ? "match=timestamp" : "match=index");
     begin_reverse (&r, COUNT * FRAME);
-    for (k = COUNT; k-- > 0;)
+    for (guint k = COUNT; k-- > 0;)
       g_assert_cmpint (replay_x_at (&r, k * FRAME), ==, expected_x (k, mot));
     /* records played in reverse were all used */
     g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
@@ -143,16 +139,15 @@ static void
 dropped_frames_keep_the_index (void)
 {
   g_autoptr (GString) text = g_string_new (NULL);
-  guint i;
   g_auto (Replay) r = { 0 };
 
-  for (i = 0; i < COUNT; i += 2)
+  for (guint i = 0; i < COUNT; i += 2)
     append_line (text, i, 300, i > 0 ? ",\"dropped\":1" : "");
   replay_open (&r, text->str, "match=index");
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
   g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
   g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
-  for (i = COUNT - 10; i > 100; i -= 97) {
+  for (guint i = COUNT - 10; i > 100; i -= 97) {
     seek_to (&r, i);
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 2 ? -1 : expected_x (i, FALSE));
     g_assert_cmpint (replay_x_at (&r, (i + 1) * FRAME), ==, i % 2 ? expected_x (i + 1, FALSE) : -1);
@@ -182,7 +177,6 @@ reverse_reads_little (void)
   g_autofree gchar *text = json_lines (count, 300);
   guint64 before;
   g_auto (Replay) r = { 0 };
-  guint k;
 
   replay_open (&r, text, "");
   begin_reverse (&r, count * FRAME);
@@ -191,7 +185,7 @@ reverse_reads_little (void)
   before = bytes_read ();
   if (before == 0)
     g_printerr ("bytes read: NOT TESTED, the system does not count them\n");
-  for (k = 2; k <= 101; k++)
+  for (guint k = 2; k <= 101; k++)
     g_assert_cmpint (replay_x_at (&r, (count - k) * FRAME), ==, (count - k) % 12 + 1);
   if (!(bytes_read () - before < 100 * 131072 + 65536))
     g_error ("%" G_GUINT64_FORMAT " bytes", bytes_read () - before);

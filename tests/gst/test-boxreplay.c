@@ -207,10 +207,9 @@ static void
 existing_boxes (void)
 {
   static const gdouble times[] = { 0 };
-  guint replace;
   Replay r;
 
-  for (replace = 0; replace < 2; replace++) {
+  for (guint replace = 0; replace < 2; replace++) {
     GstBuffer *buffer;
 
     replay_open_records (&r, times, 1, replace ? "existing=replace" : "existing=keep");
@@ -338,10 +337,9 @@ seeks_are_followed (void)
 {
   static const gdouble times[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
   static const gchar *const by[] = { "match=timestamp", "match=index" };
-  guint i;
   Replay r;
 
-  for (i = 0; i < 2; i++) {
+  for (guint i = 0; i < 2; i++) {
     replay_open_records (&r, times, 10, by[i]);
     g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
     g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);

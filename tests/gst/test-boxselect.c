@@ -67,9 +67,8 @@ static void
 test_exact_limits (void)
 {
   GstBuffer *buffer = frame_new (0);
-  gint i;
 
-  for (i = 0; i < 9; i++)
+  for (gint i = 0; i < 9; i++)
     add_exact (buffer, i + 1, "a", i * 64, i * 48, (i + 1) * 64, (i + 1) * 48, 0.5);
   expect_both ("boxselect min-width=64 max-width=64 min-height=48 max-height=48 min-area=3072 "
                "max-area=3072",
@@ -143,7 +142,6 @@ test_states_and_stats (void)
       h = harness_new ("boxselect action=tag drop-classes=x min-width=10 min-area=200 "
                        "max-height=100 max-aspect-ratio=3 roi=100,100,300,300 drop-cut=true");
   GstBuffer *buffer = frame_new (0), *out;
-  guint i;
 
   add_scored (buffer, 1, "x", 200, 200, 50, 50, 0.9);
   add_scored (buffer, 2, "a", 200, 200, 9, 50, 0.9);
@@ -155,11 +153,11 @@ test_states_and_stats (void)
       gst_structure_new ("source", "cut", G_TYPE_BOOLEAN, TRUE, NULL));
   add_scored (buffer, 8, "a", 106, 200, 50, 50, 0.1);
   out = through (h, buffer);
-  for (i = 0; i < G_N_ELEMENTS (states); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (states); i++)
     assert_tag (out, (gint) i + 1, states[i]);
   gst_buffer_unref (out);
   g_assert_cmpuint (stat_of (h->element, "too-small"), ==, 2);
-  for (i = 0; i < G_N_ELEMENTS (states); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (states); i++)
     if (!g_str_equal (states[i], "kept") && !g_str_equal (states[i], "too-small"))
       g_assert_cmpuint (stat_of (h->element, states[i]), ==, 1);
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 8);
@@ -431,9 +429,7 @@ static const struct
 static void
 test_unusable_at_start (void)
 {
-  guint i;
-
-  for (i = 0; i < G_N_ELEMENTS (unusable); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (unusable); i++) {
     g_autoptr (GstElement) element = element_new ("boxselect max-width=100 max-area=200");
 
     gst_util_set_object_arg (G_OBJECT (element), unusable[i].property, unusable[i].value);
@@ -453,9 +449,8 @@ test_unusable_while_playing (void)
 {
   g_autoptr (GstHarness) h = harness_new ("boxselect roi=0,0,150,480");
   GstBus *bus = harness_bus (h);
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (unusable); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (unusable); i++) {
     gchar *roi;
 
     if (g_str_has_prefix (unusable[i].property, "min"))
@@ -516,14 +511,13 @@ test_as_if_absent (void)
   g_autoptr (GstHarness) whole = harness_new ("nmsfilter iou-threshold=0.3 max-detections=9");
   g_autoptr (GstHarness) without = harness_new ("nmsfilter iou-threshold=0.3 max-detections=9");
   g_autoptr (GRand) random = g_rand_new_with_seed (5);
-  guint round, kept = 0;
-  gint i;
+  guint kept = 0;
 
-  for (round = 0; round < 200; round++) {
+  for (guint round = 0; round < 200; round++) {
     g_autoptr (GstBuffer) all = frame_new (0), passing = frame_new (0);
     g_autofree gchar *ids = NULL;
 
-    for (i = 0; i < 60; i++) {
+    for (gint i = 0; i < 60; i++) {
       Random r = random_box (random);
 
       add_random (all, i, &r);

@@ -55,9 +55,8 @@ test_places (void)
     { "left=40", "video/x-raw(memory:DMABuf),format=DMA_DRM,width=600,height=480",
         "60,50,200,100" },
   };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     expect_place (rows[i][0], rows[i][1], rows[i][2]);
 }
 
@@ -223,9 +222,8 @@ test_errors (void)
     { "stretched=true", "application/x-detections", "no frame size" },
     { "width=640", "application/x-detections", "no frame size" },
   };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree gchar *launch = g_strconcat ("boxtransform ", rows[i][0], NULL);
     g_autoptr (GstHarness) h = harness_new_caps (launch, rows[i][1]);
     GstBus *bus = harness_bus (h);
@@ -264,14 +262,13 @@ test_controlled (void)
   g_autoptr (GstHarness) h = harness_new_caps ("boxtransform", CAPS (640, 480));
   g_autoptr (GstControlSource) source = gst_interpolation_control_source_new ();
   GstBuffer *buffer;
-  guint i;
 
   g_object_set (source, "mode", GST_INTERPOLATION_MODE_NONE, NULL);
   gst_object_add_control_binding (GST_OBJECT (h->element),
       gst_direct_control_binding_new_absolute (GST_OBJECT (h->element), "left", source));
   gst_timed_value_control_source_set (GST_TIMED_VALUE_CONTROL_SOURCE (source), 0, 5);
   gst_timed_value_control_source_set (GST_TIMED_VALUE_CONTROL_SOURCE (source), GST_SECOND, 7);
-  for (i = 0; i < 2; i++) {
+  for (guint i = 0; i < 2; i++) {
     buffer = frame_new (i * GST_SECOND);
     add_region (buffer, 1, "a", 20, 0, 10, 10);
     buffer = through (h, buffer);

@@ -31,9 +31,8 @@ static void
 test_metadata (void)
 {
   gchar **elements = elements_new ();
-  guint i;
 
-  for (i = 0; elements[i]; i++) {
+  for (guint i = 0; elements[i]; i++) {
     g_autoptr (GstElementFactory) factory = gst_element_factory_find (elements[i]);
     g_autofree gchar *in_example = g_strconcat (" ! ", elements[i], " ", NULL);
 
@@ -84,10 +83,8 @@ static void
 test_stats (void)
 {
   gchar **elements = elements_new ();
-  guint i;
-  gint k;
 
-  for (i = 0; elements[i]; i++) {
+  for (guint i = 0; elements[i]; i++) {
     GstElementFactory *factory = gst_element_factory_find (elements[i]);
     GstElement *element = factory ? gst_element_factory_create (factory, NULL) : NULL;
     GstStructure *stats;
@@ -95,7 +92,7 @@ test_stats (void)
     g_clear_pointer (&factory, gst_object_unref);
     if (element && g_object_class_find_property (G_OBJECT_GET_CLASS (element), "stats")) {
       g_object_get (element, "stats", &stats, NULL);
-      for (k = 0; k < gst_structure_n_fields (stats); k++)
+      for (gint k = 0; k < gst_structure_n_fields (stats); k++)
         assert_described (element, "stats", gst_structure_nth_field_name (stats, k));
       gst_structure_free (stats);
     }
@@ -107,9 +104,7 @@ test_stats (void)
 static void
 assert_fields_described (GstElement *element, const GstStructure *structure)
 {
-  gint i;
-
-  for (i = 0; i < gst_structure_n_fields (structure); i++)
+  for (gint i = 0; i < gst_structure_n_fields (structure); i++)
     assert_described (element, "emit-signals", gst_structure_nth_field_name (structure, i));
 }
 

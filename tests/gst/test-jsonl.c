@@ -231,9 +231,8 @@ malformed_lines_are_refused (void)
     { "{\"resolution\":{\"width\":5e9,\"height\":5},\"objects\":[]}",
         "resolution.width is not an" },
   };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     must_refuse (rows[i].text, strlen (rows[i].text), rows[i].reason);
   must_refuse ("{\"objects\":\0[]}", 14, "not valid JSON");
   must_refuse ("{\"obj\0cts\":[]}", 14, "not valid JSON");
@@ -243,11 +242,10 @@ static gchar *
 nested (guint depth, gchar open, gchar close)
 {
   GString *s = g_string_new ("{\"objects\":[],\"a\":");
-  guint i;
 
-  for (i = 1; i < depth; i++)
+  for (guint i = 1; i < depth; i++)
     g_string_append_c (s, open);
-  for (i = 1; i < depth; i++)
+  for (guint i = 1; i < depth; i++)
     g_string_append_c (s, close);
   g_string_append_c (s, '}');
   return g_string_free (s, FALSE);
@@ -281,9 +279,8 @@ many_boxes (void)
 {
   g_autoptr (GString) text = g_string_new ("{\"objects\":[");
   GError *error = NULL;
-  guint i;
 
-  for (i = 0; i < 120000; i++)
+  for (guint i = 0; i < 120000; i++)
     g_string_append_printf (text, "%s{\"x\":%u,\"y\":1,\"w\":2,\"h\":3}", i ? "," : "", i);
   g_string_append (text, "]}");
   g_assert_true (jsonl_parse (parser, text->str, text->len, &frame, &error));
@@ -422,9 +419,8 @@ text_reads_back_as_the_same_text (void)
 {
   g_autoptr (GRand) random = g_rand_new_with_seed (5);
   g_autoptr (GString) once = g_string_new (NULL), again = g_string_new (NULL);
-  guint round, i;
 
-  for (round = 0; round < 3000; round++) {
+  for (guint round = 0; round < 3000; round++) {
     guint count = g_rand_int_range (random, 0, 8);
     gboolean sized = round % 3 != 0;
 
@@ -432,7 +428,7 @@ text_reads_back_as_the_same_text (void)
     frame.timestamp = g_rand_boolean (random) ? RECORDED_FRAME_NO_TIME : g_rand_int (random);
     frame.width = sized ? g_rand_int_range (random, 1, 2000) : 0;
     frame.height = sized ? g_rand_int_range (random, 1, 2000) : 0;
-    for (i = 0; i < count; i++) {
+    for (guint i = 0; i < count; i++) {
       Box b;
       random_box (random, &b, count);
       if (!sized)

@@ -31,14 +31,13 @@ numbers_are_short_and_exact (void)
   };
   g_autoptr (GRand) random = g_rand_new_with_seed (11);
   g_autoptr (GString) text = g_string_new (NULL);
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_string_truncate (text, 0);
     jsonl_append_double (text, rows[i].number);
     g_assert_cmpstr (text->str, ==, rows[i].text);
   }
-  for (i = 0; i < 100000; i++) {
+  for (guint i = 0; i < 100000; i++) {
     union
     {
       guint64 bits;
@@ -115,9 +114,8 @@ strings_are_escaped (void)
     { "\xed\xa0\x80z", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\"" }, /* a lone surrogate */
   };
   g_autoptr (GString) text = g_string_new (NULL);
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_string_truncate (text, 0);
     jsonl_append_string (text, rows[i].text);
     g_assert_cmpstr (text->str, ==, rows[i].json);

@@ -48,9 +48,8 @@ test_without_timestamps (void)
   Numbered *seen = g_new (Numbered, 1);
   GstClockTime times[FRAMES];
   g_autoptr (GstElement) pipeline = NULL;
-  guint i;
 
-  for (i = 0; i < FRAMES; i++)
+  for (guint i = 0; i < FRAMES; i++)
     times[i] = GST_CLOCK_TIME_NONE;
   numbered_record (all, FRAMES, 0, 0, times);
   numbered_expect (seen, SETTINGS, FRAMES, 0, 0);
@@ -74,9 +73,8 @@ irregular (guint index)
 {
   static const guint steps[] = { 40, 1, 33, 500, 7, 3000, 100, 16 };
   GstClockTime time = 0;
-  guint i;
 
-  for (i = 0; i < index; i++)
+  for (guint i = 0; i < index; i++)
     time += steps[i % G_N_ELEMENTS (steps)];
   return time * GST_MSECOND;
 }
@@ -117,9 +115,8 @@ test_variable_rate (void)
   Irregular *state = g_new0 (Irregular, 1);
   GstClockTime times[FRAMES];
   g_autoptr (GstElement) pipeline = NULL;
-  guint i;
 
-  for (i = 0; i < FRAMES; i++)
+  for (guint i = 0; i < FRAMES; i++)
     times[i] = irregular (i);
   numbered_record (all, FRAMES, 0, 0, times);
   numbered_expect (&state->seen, SETTINGS, FRAMES, 0, 0);
@@ -202,9 +199,8 @@ test_tee (void)
   Irregular *state = g_new0 (Irregular, 1);
   GstClockTime times[FRAMES];
   g_autoptr (GstElement) pipeline = NULL;
-  guint i;
 
-  for (i = 0; i < FRAMES; i++)
+  for (guint i = 0; i < FRAMES; i++)
     times[i] = irregular (i);
   numbered_record (all, FRAMES, 0, 0, times);
   numbered_expect (&state->seen, SETTINGS, FRAMES, 0, 0);

@@ -72,9 +72,8 @@ malformed_mot_lines_are_refused (void)
     { "1,1,2,3,4,5,1,", "column 8 is not a number" },
   };
   MotTextLine line;
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
 
     if (mot_text_parse_line (rows[i].text, &line, &error))
@@ -91,10 +90,9 @@ mot_text_reads_back_as_the_same_text (void)
   g_autoptr (GRand) random = g_rand_new_with_seed (8);
   g_autoptr (GString) once = g_string_new (NULL), again = g_string_new (NULL);
   RecordedFrame frame;
-  guint round;
 
   recorded_frame_init (&frame);
-  for (round = 0; round < 20000; round++) {
+  for (guint round = 0; round < 20000; round++) {
     gint width = g_rand_int_range (random, 1, 8000), height = g_rand_int_range (random, 1, 8000);
     MotTextLine line;
     GError *error = NULL;

@@ -45,9 +45,8 @@ test_settings (void)
     { "boxselect max-aspect-ratio=1 min-area=2500", "1 2 3 300 4" },
     { "boxselect roi=26,0,1,480", "1" },
   };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     GstBuffer *buffer = frame_new (0);
     g_autoptr (GstBuffer) out = NULL;
 
@@ -165,11 +164,10 @@ test_tag (void)
 {
   g_autoptr (GstHarness) h = harness_new ("nmsfilter action=tag");
   GstBuffer *buffer = three_ods (), *out;
-  guint i;
 
   add_class (buffer, 0, "puppy", 0.5f);
   out = through (h, buffer);
-  for (i = 0; i < 3; i++) { /* a second filter replaces the tags */
+  for (guint i = 0; i < 3; i++) { /* a second filter replaces the tags */
     assert_ods (out, "1 2 300");
     g_assert_cmpuint (mtds_on (out), ==, 7);
     assert_classes (out, od_at (out, 1), "puppy nms:suppressed");

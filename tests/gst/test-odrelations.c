@@ -35,11 +35,11 @@ test_related (void)
 {
   const guint both = GST_ANALYTICS_REL_TYPE_RELATE_TO | GST_ANALYTICS_REL_TYPE_IS_PART_OF;
   GstBuffer *mask = mask_new (), *buffer = frame_new (0), *out;
-  guint i, ods[3], track = 0, segmentation = 0;
+  guint ods[3], track = 0, segmentation = 0;
   gpointer state = NULL;
   GstAnalyticsMtd mtd;
 
-  for (i = 0; i < 3; i++) {
+  for (guint i = 0; i < 3; i++) {
     GstAnalyticsTrackingMtd tracking;
 
     ods[i] = add_od (buffer, "dog", 10 * (gint) i, 0, 500, 500, 0.5f + 0.1f * (gfloat) (i == 1));
@@ -169,9 +169,8 @@ test_uncopied (void)
   GstBuffer *buffer = three_ods (), *copy;
   g_autoptr (GstBuffer) out = NULL;
   GstAnalyticsMtd mtd;
-  guint i;
 
-  for (i = 0; i < 2; i++) {
+  for (guint i = 0; i < 2; i++) {
     gst_analytics_relation_meta_add_mtd (relations_of (buffer), &uncopied_impl, 8, &mtd);
     relate (buffer, i, mtd.id, GST_ANALYTICS_REL_TYPE_CONTAIN);
   }

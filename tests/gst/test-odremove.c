@@ -150,7 +150,7 @@ random_model (GRand *rand)
   const gdouble low = g_rand_double (rand), density = g_rand_double_range (rand, 0, 0.15);
   const gboolean led_to = g_rand_boolean (rand);
   Model model = { .count = (guint) g_rand_int_range (rand, 1, MOST + 1) };
-  guint i, k, b;
+  guint i;
 
   for (i = 0; i < model.count; i++) {
     model.kind[i] = g_rand_boolean (rand)
@@ -159,20 +159,20 @@ random_model (GRand *rand)
     model.low[i] = model.kind[i] == DETECTION && g_rand_double (rand) < low;
   }
   for (i = 0; i < model.count; i++)
-    for (k = 0; k < model.count; k++) {
+    for (guint k = 0; k < model.count; k++) {
       const gboolean ods = model.kind[i] == DETECTION && model.kind[k] == DETECTION;
 
       if (g_rand_double (rand) >= density)
         continue;
       /* parts are removed with their parent, which test-odmeta checks */
-      for (b = ods ? 2 : 0; b < G_N_ELEMENTS (bits); b++)
+      for (guint b = ods ? 2 : 0; b < G_N_ELEMENTS (bits); b++)
         if (g_rand_boolean (rand))
           model.relation[i][k] |= bits[b];
     }
   /* as detectors do: an OD has relations to each of the others */
-  for (k = 0; led_to && k < model.count; k++) {
+  for (guint k = 0; led_to && k < model.count; k++) {
     i = (guint) g_rand_int_range (rand, 0, (gint32) model.count);
-    for (b = 0; b < model.count && model.kind[i] != DETECTION; b++)
+    for (guint b = 0; b < model.count && model.kind[i] != DETECTION; b++)
       i = (i + 1) % model.count;
     if (model.kind[i] == DETECTION && model.kind[k] != DETECTION)
       model.relation[i][k] |= GST_ANALYTICS_REL_TYPE_RELATE_TO;
@@ -185,10 +185,9 @@ static gboolean
 directly (const Model *model, guint i, gboolean *stays)
 {
   gboolean any = FALSE;
-  guint k;
 
   *stays = FALSE;
-  for (k = 0; k < model->count; k++)
+  for (guint k = 0; k < model->count; k++)
     if (model->kind[k] == DETECTION && (model->relation[i][k] || model->relation[k][i])) {
       any = TRUE;
       *stays |= !model->low[k];
@@ -201,14 +200,13 @@ static void
 follow (const Model *model, guint i, gboolean *seen, gboolean *to_removed, gboolean *to_kept)
 {
   gboolean stays;
-  guint k;
 
   seen[i] = TRUE;
   if (directly (model, i, &stays)) {
     *(stays ? to_kept : to_removed) = TRUE;
     return;
   }
-  for (k = 0; k < model->count; k++)
+  for (guint k = 0; k < model->count; k++)
     if (!seen[k] && model->kind[k] != DETECTION && (model->relation[i][k] || model->relation[k][i]))
       follow (model, k, seen, to_removed, to_kept);
 }
@@ -216,9 +214,7 @@ follow (const Model *model, guint i, gboolean *seen, gboolean *to_removed, gbool
 static void
 find_removed (Model *model)
 {
-  guint i;
-
-  for (i = 0; i < model->count; i++) {
+  for (guint i = 0; i < model->count; i++) {
     gboolean seen[MOST] = { FALSE }, to_removed = FALSE, to_kept = FALSE;
 
     follow (model, i, seen, &to_removed, &to_kept);
@@ -231,12 +227,11 @@ make_buffer (const Model *model)
 {
   GstBuffer *buffer = frame_new (0);
   GstAnalyticsRelationMeta *meta = relations_of (buffer);
-  guint i, k;
 
-  for (i = 0; i < model->count; i++)
+  for (guint i = 0; i < model->count; i++)
     add_mtd (meta, model, i);
-  for (i = 0; i < model->count; i++)
-    for (k = 0; k < model->count; k++)
+  for (guint i = 0; i < model->count; i++)
+    for (guint k = 0; k < model->count; k++)
       if (model->relation[i][k])
         gst_analytics_relation_meta_set_relation (meta, model->relation[i][k], i, k);
   return buffer;
@@ -286,14 +281,13 @@ test_random (void)
   const gchar *wish = g_getenv ("NMS_TEST_ROUNDS");
   const guint rounds = wish ? (guint) g_ascii_strtoull (wish, NULL, 10) : 3000;
   g_autoptr (GstHarness) h = harness_new ("nmsfilter score-threshold=0.5");
-  guint round, dropped = 0;
+  guint dropped = 0;
 
-  for (round = 0; round < rounds; round++) {
+  for (guint round = 0; round < rounds; round++) {
     g_autoptr (GRand) rand = g_rand_new_with_seed (round);
     Model model = random_model (rand);
     const gboolean shared = g_rand_boolean (rand);
     GstBuffer *buffer = make_buffer (&model), *other, *out;
-    guint i;
 
     g_test_message ("round %u", round);
     other = shared ? gst_buffer_ref (buffer) : NULL;
@@ -302,7 +296,7 @@ test_random (void)
     check (out, &model, FALSE);
     if (other)
       check (other, &model, other != out);
-    for (i = 0; i < model.count; i++)
+    for (guint i = 0; i < model.count; i++)
       dropped += model.removed[i];
     gst_buffer_unref (out);
     gst_clear_buffer (&other);

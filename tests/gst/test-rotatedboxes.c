@@ -42,9 +42,8 @@ static void
 test_neighbors (void)
 {
   g_autoptr (GstBuffer) buffer = frame_new (0);
-  gint i;
 
-  for (i = 1; i <= 4; i++)
+  for (gint i = 1; i <= 4; i++)
     gst_video_region_of_interest_meta_add_param (add_region (buffer, i, "ship", 200 + (i == 3), 200,
                                                      100, 10),
         gst_structure_new ("rotation", "angle", G_TYPE_DOUBLE, i < 4 ? ANGLE : -ANGLE, NULL));
@@ -112,13 +111,13 @@ must_draw (GstVideoFormat format, gint left, gint top, gdouble angle)
   GstBuffer *buffer = video_buffer_new (&info);
   g_autoptr (Picture) before = picture_read (&info, buffer), after = NULL;
   gdouble grid;
-  gint x, y;
+  gint y;
 
   grid = GST_VIDEO_FORMAT_INFO_W_SUB (info.finfo, GST_VIDEO_INFO_N_COMPONENTS (&info) > 1) ? 2 : 1;
   add_rotated (buffer, 1, left, top, 60, 40, 0.5, angle);
   after = overlay_once (OUTLINES " thickness=4", &info, buffer);
   for (y = 0; y < 90; y++)
-    for (x = 0; x < 120; x++) {
+    for (gint x = 0; x < 120; x++) {
       gdouble d = depth (x, y, left, top, 60, 40, angle);
       gboolean painted = !picture_same (before, after, x, y);
 
@@ -135,10 +134,9 @@ test_draw (void)
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_I420,
     GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_GRAY8 };
   static const gdouble angles[] = { ANGLE, -1.2, 3.0, G_PI / 2, 1e-3, 100 };
-  guint f, a;
 
-  for (f = 0; f < G_N_ELEMENTS (formats); f++)
-    for (a = 0; a < G_N_ELEMENTS (angles); a++)
+  for (guint f = 0; f < G_N_ELEMENTS (formats); f++)
+    for (guint a = 0; a < G_N_ELEMENTS (angles); a++)
       must_draw (formats[f], 30, 25, angles[a]);
 }
 
@@ -147,9 +145,8 @@ static void
 test_draw_corners (void)
 {
   static const gdouble angles[] = { ANGLE, -ANGLE, G_PI - ANGLE, ANGLE - G_PI };
-  guint a;
 
-  for (a = 0; a < G_N_ELEMENTS (angles); a++) {
+  for (guint a = 0; a < G_N_ELEMENTS (angles); a++) {
     must_draw (GST_VIDEO_FORMAT_RGB, 30, -48, angles[a]);
     must_draw (GST_VIDEO_FORMAT_RGB, 30, 98, angles[a]);
     must_draw (GST_VIDEO_FORMAT_RGB, -60, 25, angles[a]);
@@ -167,10 +164,10 @@ test_draw_hostile (void)
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, 120, 90);
   GstBuffer *buffer = video_buffer_new (&info);
   g_autoptr (Picture) before = picture_read (&info, buffer), after = NULL;
-  guint i, k;
+  guint i;
 
   for (i = 0; i < G_N_ELEMENTS (sizes); i++)
-    for (k = 0; k < G_N_ELEMENTS (places); k++) {
+    for (guint k = 0; k < G_N_ELEMENTS (places); k++) {
       GstVideoRegionOfInterestMeta *roi = add_scored (buffer, 1, "ship", places[k], places[3 - k],
           sizes[i], sizes[(i + k) % 4], 0.5);
 
