@@ -9,6 +9,9 @@
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define FRAME_WIDTH 640
 #define FRAME_HEIGHT 480
@@ -64,6 +67,34 @@ add_exact (GstBuffer *buffer, gint id, const gchar *label, gdouble x1, gdouble y
           G_TYPE_DOUBLE, x2 / FRAME_WIDTH, "y_min", G_TYPE_DOUBLE, y1 / FRAME_HEIGHT, "y_max",
           G_TYPE_DOUBLE, y2 / FRAME_HEIGHT, "confidence", G_TYPE_DOUBLE, confidence, NULL));
   return roi;
+}
+
+/* Adds the regions of a text such as "1 car 0,0,100,50 0.9; 2 wheel 5,40,9,9 in 1": id, label,
+ * place, and if it has them, confidence and id of the parent. */
+static inline void
+add_boxes (GstBuffer *buffer, const gchar *text)
+{
+  gchar **list = g_strsplit (text, "; ", -1);
+
+  for (guint i = 0; list[i]; i++) {
+    gchar label[32], *confidence = strrchr (list[i], ' ') + 1, *in = strstr (list[i], " in ");
+    GstVideoRegionOfInterestMeta *roi;
+    gint id, x, y, w, h;
+
+    if (in) {
+      *in = '\0';
+      confidence = strrchr (list[i], ' ') + 1;
+    }
+    g_assert_cmpint (sscanf (list[i], "%d %31s %d,%d,%d,%d", &id, label, &x, &y, &w, &h), ==, 6);
+    if (strchr (confidence, ','))
+      roi = add_region (buffer, id, label, x, y, (guint) w, (guint) h);
+    else
+      roi = add_scored (buffer, id, label, x, y, (guint) w, (guint) h,
+          g_ascii_strtod (confidence, NULL));
+    if (in)
+      roi->parent_id = atoi (in + 4);
+  }
+  g_strfreev (list);
 }
 
 /* Returns the ids of all regions on the buffer, in its order: "1 4 7". Static. */
@@ -139,6 +170,17 @@ tag_of (GstBuffer *buffer, gint id)
     g_free (tag_); \
   } \
   G_STMT_END
+
+/* Fails unless regions have these tags: "1=kept 2=suppressed:0". */
+static inline void
+assert_tags (GstBuffer *buffer, const gchar *expected)
+{
+  gchar **list = g_strsplit (expected, " ", -1);
+
+  for (guint i = 0; list[i]; i++)
+    assert_tag (buffer, atoi (list[i]), strchr (list[i], '=') + 1);
+  g_strfreev (list);
+}
 
 /* Creates the element of a launch line, which names only one. */
 static inline GstElement *
@@ -233,6 +275,24 @@ stat_of (GstElement *element, const gchar *name)
     g_error ("stats have no guint64 %s", name);
   gst_structure_free (stats);
   return value;
+}
+
+/* Fails unless fields of the property "stats" have these values: "boxes-in=8 boxes-out=1". */
+static inline void
+assert_stats (GstElement *element, const gchar *expected)
+{
+  gchar **list = g_strsplit (expected, " ", -1);
+
+  for (guint i = 0; list[i]; i++) {
+    gchar *value = strchr (list[i], '=');
+    guint64 found;
+
+    *value = '\0';
+    found = stat_of (element, list[i]);
+    if (found != g_ascii_strtoull (value + 1, NULL, 10))
+      g_error ("%s is %" G_GUINT64_FORMAT ", not %s", list[i], found, value + 1);
+  }
+  g_strfreev (list);
 }
 
 /* Increments the gint `count`, atomically: for the signal notify. */

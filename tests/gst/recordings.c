@@ -27,17 +27,16 @@ add_param (GstVideoRegionOfInterestMeta *roi, GstStructure *param)
 static void
 add_plain (GstBuffer *buffer)
 {
-  add_region (buffer, 0, "person", 10, 20, 30, 40);
-  add_scored (buffer, 2, "person", 10, 20, 30, 40, 0.5);
+  add_boxes (buffer, "0 person 10,20,30,40; 2 person 10,20,30,40 0.5");
   add_exact (buffer, 3, "traffic light", 10.25, 20.5, 30.75, 40.125, 0.75);
 }
 
 static void
 add_off_frame (GstBuffer *buffer)
 {
-  add_region (buffer, 1, "a", -10, -20, 30, 40);
+  add_boxes (buffer, "1 a -10,-20,30,40");
   add_region (buffer, 2, "a", G_MININT, G_MAXINT, G_MAXUINT, G_MAXUINT);
-  add_region (buffer, 3, "a", 5000, 5000, 1, 0);
+  add_boxes (buffer, "3 a 5000,5000,1,0");
   add_exact (buffer, 4, "a", -100.5, -7, 50, 9000, 1);
 }
 
@@ -80,9 +79,9 @@ add_for_states (GstBuffer *buffer)
 {
   for (guint i = 0; i < 4; i++)
     add_scored (buffer, 1, "a", (gint) (i / 2) * 200, 0, 100, 100, 0.9 - i / 10.);
-  add_scored (buffer, 1, "a", 0, 300, 9, 9, 0.1);
+  add_boxes (buffer, "1 a 0,300,9,9 0.1");
   add_scored (buffer, 1, "a", 0, 300, 9, 9, NAN);
-  add_region (buffer, 1, "b", 400, 300, 9, 9);
+  add_boxes (buffer, "1 b 400,300,9,9");
   gst_video_region_of_interest_meta_add_param (add_scored (buffer, 1, "other", 400, 300, 9, 9, 0.9),
       gst_structure_new ("source", "cut", G_TYPE_BOOLEAN, TRUE, NULL));
 }

@@ -131,14 +131,15 @@ replay_line (guint64 time, guint x)
       time, x);
 }
 
-/* Writes records with x = 1, 2, 3, ... */
 gchar *
-replay_records (const gdouble *times, guint count)
+replay_records (const gchar *times)
 {
   GString *s = g_string_new (NULL);
+  g_auto (GStrv) list = g_strsplit (times, " ", -1);
 
-  for (guint i = 0; i < count; i++) {
-    g_autofree gchar *line = replay_line ((guint64) (times[i] * FRAME + 0.5), i + 1);
+  for (guint i = 0; list[i]; i++) {
+    g_autofree gchar *line = replay_line ((guint64) (g_ascii_strtod (list[i], NULL) * FRAME + 0.5),
+        i + 1);
 
     g_string_append (s, line);
   }
@@ -164,7 +165,8 @@ replay_open_pipe (Replay *r, const gchar *properties)
 void
 replay_close_pipe (Replay *r, int fd)
 {
-  close (fd);
+  if (fd >= 0)
+    close (fd);
   unlink (r->path);
   replay_close (r);
 }
@@ -198,9 +200,9 @@ replay_must_refuse (const gchar *text, const gchar *launch, ...)
 }
 
 void
-replay_open_records (Replay *r, const gdouble *times, guint count, const gchar *properties)
+replay_open_records (Replay *r, const gchar *times, const gchar *properties)
 {
-  g_autofree gchar *text = replay_records (times, count);
+  g_autofree gchar *text = replay_records (times);
 
   replay_open (r, text, properties);
 }
@@ -217,8 +219,89 @@ replay_segment (Replay *r, GstClockTime start, GstClockTime time)
 }
 
 void
+replay_reverse (Replay *r, GstClockTime stop)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.rate = -1;
+  segment.stop = segment.position = stop;
+  g_assert_true (gst_harness_push_event (r->h, gst_event_new_segment (&segment)));
+}
+
+void
 replay_flush (Replay *r)
 {
   g_assert_true (gst_harness_push_event (r->h, gst_event_new_flush_start ()));
   g_assert_true (gst_harness_push_event (r->h, gst_event_new_flush_stop (TRUE)));
+}
+
+static void
+play_step (Replay *r, const gchar *step)
+{
+  const gchar *mark = step + strcspn (step, ":=-");
+
+  if (*mark == '=') {
+    g_autofree gchar *field = g_strndup (step, (gsize) (mark - step));
+
+    g_assert_cmpuint (replay_stat (r, field), ==, g_ascii_strtoull (mark + 1, NULL, 10));
+  } else if (g_str_equal (step, "quiet")) {
+    g_assert_null (gst_bus_pop_filtered (r->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  } else if (g_str_equal (step, "eos")) {
+    g_assert_true (gst_harness_push_event (r->h, gst_event_new_eos ()));
+  } else if (g_ascii_isalpha (*step)) {
+    const GstClockTime time = *mark ? g_ascii_strtoull (mark + 1, NULL, 10) * FRAME : 0;
+
+    if (!g_str_has_prefix (step, "from"))
+      replay_flush (r);
+    if (*mark)
+      replay_segment (r, time, time);
+  } else {
+    const gchar *x = strchr (step, ':') + 1;
+
+    g_assert_cmpint (replay_x_at (r,
+                         *step == '-' ? GST_CLOCK_TIME_NONE
+                                      : (GstClockTime) (g_ascii_strtod (step, NULL) * FRAME + 0.5)),
+        ==, *x == '-' ? -1 : atoi (x));
+  }
+}
+
+void
+replay_play (Replay *r, const gchar *steps)
+{
+  g_auto (GStrv) list = g_strsplit (steps, " ", -1);
+
+  for (guint i = 0; list[i]; i++) {
+    g_test_message ("step %u: %s", i, list[i]);
+    play_step (r, list[i]);
+  }
+}
+
+static void
+open_either (Replay *r, const gchar *contents, const gchar *properties)
+{
+  if (*contents && contents[strspn (contents, "0123456789. ")] == '\0')
+    replay_open_records (r, contents, properties);
+  else
+    replay_open (r, contents, properties);
+}
+
+void
+replay_check (const gchar *contents, const gchar *properties, const gchar *steps)
+{
+  g_auto (Replay) r = { 0 };
+
+  g_test_message ("%s: %s", properties, contents);
+  open_either (&r, contents, properties);
+  replay_play (&r, steps);
+}
+
+void
+replay_check_error (const gchar *contents, const gchar *properties, const gchar *says)
+{
+  g_auto (Replay) r = { 0 };
+
+  open_either (&r, contents, properties);
+  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
+  replay_must_say (&r, GST_MESSAGE_ERROR, says);
 }

@@ -105,9 +105,7 @@ test_rewrite_scores (void)
   GArray *boxes = box_meta_reading_boxes (reading);
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "a", -10, 10, 20, 20, 0.5);
-  add_region (buffer, 2, "b", 30, 10, 20, 20);
-  add_scored (buffer, 3, "c", 60, 10, 20, 20, 0.5);
+  add_boxes (buffer, "1 a -10,10,20,20 0.5; 2 b 30,10,20,20; 3 c 60,10,20,20 0.5");
   add_structure (add_region (buffer, 4, "d", 90, 10, 20, 20), "rotation, angle=0.5;");
   g_assert_cmpuint (box_meta_reading_take (reading, buffer, 0, 0, 0), ==, 4);
   for (guint i = 0; i < 4; i++) {
@@ -139,7 +137,7 @@ test_append (void)
   const guint metas = gst_buffer_get_n_meta (branch, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
   GArray *boxes = g_array_new (FALSE, FALSE, sizeof (Box));
 
-  add_region (buffer, 1, "car", 1, 2, 3, 4);
+  add_boxes (buffer, "1 car 1,2,3,4");
   add_structure (add_region (buffer, 2, "roi", 0, 0, 9, 9), "roi/x264enc, delta-qp=(int)5;");
   for (guint i = 0; i < 2; i++) {
     BoxMap map;
@@ -184,8 +182,7 @@ test_append_some (void)
   GstBuffer *buffer = frame_new (0), *branch = frame_new (0), *next = frame_new (0);
   BoxMap map;
 
-  add_region (branch, 5, "person", 0, 0, 10, 10);
-  add_region (branch, 6, "face", 8, 0, 10, 10)->parent_id = 5;
+  add_boxes (branch, "5 person 0,0,10,10; 6 face 8,0,10,10 in 5");
   add_region (branch, 0, "", 30, 0, 10, 10)->parent_id = 6;
   box_meta_reading_take (reading, branch, 0, 0, 0);
   box_map_init (&map);

@@ -193,7 +193,7 @@ test_cut_unknown_size (void)
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   gst_harness_set_src_caps_str (m.main, "application/x-test");
-  add_scored (buffer, 0, "a", 0, 20, 30, 40, 0.5);
+  add_boxes (buffer, "0 a 0,20,30,40 0.5");
   gst_harness_push (m.branch[0], buffer);
   merging_push_main (&m, 0);
   buffer = gst_harness_pull (m.main);
@@ -281,13 +281,13 @@ test_what_belongs_to_boxes (void)
   g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge sink_1::source=street sink_2::source=\"\"", 3, NULL, FALSE);
-  add_scored (buffer, 1, "car", 0, 0, 100, 100, 0.75);
+  add_boxes (buffer, "1 car 0,0,100,100 0.75");
   roi = add_region (buffer, 2, "wheel", 0, 50, 20, 20);
   roi->parent_id = 1;
   gst_harness_push (m.branch[0], buffer);
   merging_play (&m, "b0:1 c0:2");
   buffer = frame_new (0);
-  add_region (buffer, 1, "main", 5, 5, 5, 5);
+  add_boxes (buffer, "1 main 5,5,5,5");
   gst_harness_push (m.main, buffer);
   out = gst_harness_pull (m.main);
   g_assert_cmpstr (boxes_on (out), ==, "5,5,5,5 0,0,100,100 0,50,20,20 1,20,30,40 2,20,30,40");
@@ -359,7 +359,7 @@ test_shared_buffers (void)
   g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge sink_0::hold=1000000000", 1, NULL, FALSE);
-  add_scored (shared, 0, "a", 10, 20, 30, 40, 0.5);
+  add_boxes (shared, "0 a 10,20,30,40 0.5");
   gst_harness_push (m.branch[0], gst_buffer_ref (shared));
   for (guint i = 0; i < 3; i++) {
     merging_push_main (&m, i * FRAME);

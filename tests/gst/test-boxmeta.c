@@ -237,7 +237,7 @@ test_copy_without (void)
   gst_buffer_add_reference_timestamp_meta (buffer, gst_static_caps_get (&unix_time), 7, 8);
   add_exact (buffer, 3, "a", 10, 10, 20, 20, 0.25);
   add_exact (buffer, 4, "a", 10, 10, 20, 20, 0.75);
-  add_region (buffer, 5, "a", 0, 0, 1, 1);
+  add_boxes (buffer, "5 a 0,0,1,1");
   GST_META_FLAG_SET (&add_region (buffer, 6, "a", 0, 0, 1, 1)->meta, GST_META_FLAG_LOCKED);
   gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 4);
   GST_BUFFER_PTS (buffer) = 1;

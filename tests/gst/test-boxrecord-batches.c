@@ -63,8 +63,7 @@ test_lines (void)
       "\"height\":240},\"objects\":[]}\n"
       "{\"timestamp\":2000000000,\"stream\":1,\"stream-id\":\"b\",\"resolution\":{\"width\":320,"
       "\"height\":240},\"objects\":[]}\n");
-  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 4);
-  g_assert_cmpuint (stat_of (h->element, "boxes"), ==, 1);
+  assert_stats (h->element, "frames=4 boxes=1");
   g_assert_cmpuint (batches_stat_of (h->element, 0, "boxes"), ==, 1);
   g_assert_cmpuint (batches_stat_of (h->element, 1, "frames"), ==, 2);
   g_assert_cmpuint (batches_stat_of (h->element, 1, "boxes"), ==, 0);

@@ -243,7 +243,7 @@ stops_at_an_error_downstream (void)
   {
     GstBuffer *buffer = frame_new (FRAME);
 
-    add_scored (buffer, 1, "a", 10, 20, 30, 40, 0.5);
+    add_boxes (buffer, "1 a 10,20,30,40 0.5");
     g_assert_cmpint (gst_harness_push (pads.video, buffer), ==, GST_FLOW_ERROR);
   }
 }

@@ -55,46 +55,26 @@ malformed_lines_name_file_and_line (void)
         NULL);
     Replay r;
 
-    replay_open (&r, text, "");
-    g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
-    replay_must_say (&r, GST_MESSAGE_ERROR, rows[i].says);
-    replay_close (&r);
+    replay_check_error (text, "", rows[i].says);
 
     replay_open (&r, text, "on-error=skip");
-    g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-    g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
-    g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
+    replay_play (&r, "0:1 1:- 2:3");
     replay_must_say (&r, GST_MESSAGE_WARNING, rows[i].says);
     g_assert_cmpuint (replay_stat (&r, "skipped"), ==, 1);
     replay_close (&r);
 
     /* a bad line counts as a frame of the index */
-    replay_open (&r, text, "on-error=skip match=index");
-    g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-    g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
-    g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
-    replay_close (&r);
+    replay_check (text, "on-error=skip match=index", "0:1 1:- 2:3");
   }
 }
 
 static void
 the_format_is_told_or_refused (void)
 {
-  Replay r;
-
-  replay_open (&r, "\n  \nhello\n", "on-error=skip");
-  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
-  replay_must_say (&r, GST_MESSAGE_ERROR, ":3: neither JSON Lines (which begins with '{') nor MOT");
-  replay_close (&r);
-  replay_open (&r, "", "");
-  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
-  g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
-  g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
-  replay_close (&r);
-  replay_open (&r, "{\"objects\":[]}", "format=mot");
-  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
-  replay_must_say (&r, GST_MESSAGE_ERROR, ":1: frame is not a number");
-  replay_close (&r);
+  replay_check_error ("\n  \nhello\n", "on-error=skip",
+      ":3: neither JSON Lines (which begins with '{') nor MOT");
+  replay_check ("", "", "0:- eos quiet");
+  replay_check_error ("{\"objects\":[]}", "format=mot", ":1: frame is not a number");
 }
 
 static void
@@ -105,21 +85,11 @@ long_lines_are_refused (void)
       "]}\n"
       "{\"timestamp\":100000000,\"objects\":[{\"x\":2,\"y\":0,\"w\":4,\"h\":4}]}",
       NULL);
-  Replay r;
 
-  replay_open (&r, text, "max-line=200000");
-  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
-  replay_must_say (&r, GST_MESSAGE_ERROR, ":1: the line is longer than max-line (200000 bytes)");
-  replay_close (&r);
-  replay_open (&r, text, "max-line=200000 on-error=skip");
-  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
-  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
-  g_assert_cmpuint (replay_stat (&r, "skipped"), ==, 1);
-  replay_close (&r);
-  replay_open (&r, text, "max-line=200100");
-  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
-  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
-  replay_close (&r);
+  replay_check_error (text, "max-line=200000",
+      ":1: the line is longer than max-line (200000 bytes)");
+  replay_check (text, "max-line=200000 on-error=skip", "0:- 1:2 skipped=1");
+  replay_check (text, "max-line=200100", "0:- 1:2");
 }
 
 /* A label beyond the limit is left out and does not become a quark. The box stays. */
@@ -179,10 +149,7 @@ boxes_without_any_frame_size (void)
   replay_close (&r);
   replay_open (&r, text, "on-error=skip");
   gst_harness_set_src_caps_str (r.h, "application/x-anything");
-  g_assert_cmpint (replay_x_at (&r, 0), ==, -1);
-  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
-  g_assert_cmpuint (replay_stat (&r, "skipped"), ==, 1);
-  g_assert_cmpuint (replay_stat (&r, "matched"), ==, 1);
+  replay_play (&r, "0:- 1:2 skipped=1 matched=1");
   replay_close (&r);
 }
 
@@ -200,13 +167,7 @@ a_fifo_streams (void)
 
     g_assert_cmpint (write (fd, line, strlen (line)), ==, (int) strlen (line));
   }
-  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
-  replay_flush (&r);
-  replay_segment (&r, 3 * FRAME, 3 * FRAME);
-  g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, 4);
-  replay_flush (&r);
-  replay_segment (&r, 0, 0);
+  replay_play (&r, "0:1 1:2 seek-3 3:4 seek-0");
   g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
   replay_must_say (&r, GST_MESSAGE_ERROR, "cannot seek backward");
   replay_close_pipe (&r, fd);
@@ -215,12 +176,11 @@ a_fifo_streams (void)
 static void
 files_change_in_ready_only (void)
 {
-  static const gdouble times[] = { 0 };
   g_autoptr (GstElement) element = NULL;
   gchar *location;
   g_auto (Replay) r = { 0 };
 
-  replay_open_records (&r, times, 1, "");
+  replay_open_records (&r, "0", "");
   element = gst_harness_find_element (r.h, "boxreplay");
   g_object_set (element, "location", "/elsewhere", NULL);
   g_object_get (element, "location", &location, NULL);
@@ -241,8 +201,7 @@ files_change_while_starting (void)
 static void
 states_may_repeat (void)
 {
-  static const gdouble times[] = { 0, 1, 2 };
-  g_autofree gchar *text = replay_records (times, 3), *before = NULL;
+  g_autofree gchar *text = replay_records ("0 1 2"), *before = NULL;
   g_autofree gchar *path = text_file_new ("again.jsonl", text, -1),
                    *copy = text_file_path ("copy.jsonl");
   g_autofree gchar *launch =

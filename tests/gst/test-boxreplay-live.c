@@ -27,22 +27,17 @@ static void
 an_unfinished_line_is_a_warning (void)
 {
   static const gchar *const properties[] = { "", "on-error=skip", "match=index" };
-  static const gdouble times[] = { 0, 1 };
 
   for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
     for (guint cut = 2; cut < 50; cut += 20) {
-      g_autofree gchar *text = replay_records (times, 2);
+      g_autofree gchar *text = replay_records ("0 1");
       g_auto (Replay) r = { 0 };
 
       text[strlen (text) - cut] = '\0';
       replay_open (&r, text, properties[i]);
-      g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-      g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
-      g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, -1);
-      g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
+      replay_play (&r, "0:1 1:- 2:- eos");
       replay_must_say (&r, GST_MESSAGE_WARNING, ":2: ");
-      g_assert_cmpuint (replay_stat (&r, "skipped"), ==, 1);
-      g_assert_cmpuint (replay_stat (&r, "matched"), ==, 1);
+      replay_play (&r, "skipped=1 matched=1");
     }
   }
 }
@@ -53,15 +48,11 @@ unfinished_mot_text_is_a_warning (void)
   Replay r;
 
   replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n2,1,2", "");
-  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-  g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
+  replay_play (&r, "0:1 1:-");
   replay_must_say (&r, GST_MESSAGE_WARNING, ":2: 3 columns");
   replay_close (&r);
   /* text that cannot be the beginning of a record is an error */
-  replay_open (&r, "1,1,2,3,4,5,1,-1,-1,-1\n2,1,x", "");
-  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
-  replay_must_say (&r, GST_MESSAGE_ERROR, ":2: ");
-  replay_close (&r);
+  replay_check_error ("1,1,2,3,4,5,1,-1,-1,-1\n2,1,x", "", ":2: ");
 }
 
 /* -------------------------------------------------------------------- following */
@@ -86,24 +77,19 @@ write_slowly (gpointer path)
 static void
 follow_waits_for_lines (void)
 {
-  static const gdouble times[] = { 0 };
   GThread *writer;
   g_auto (Replay) r = { 0 };
 
-  replay_open_records (&r, times, 1, "follow=true");
+  replay_open_records (&r, "0", "follow=true");
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
   writer = g_thread_new ("writer", write_slowly, r.path);
   for (gint i = 1; i < LINES; i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i + 1);
   g_thread_join (writer);
   /* seeks do not wait for lines that are not written yet */
-  replay_flush (&r);
-  replay_segment (&r, 3 * FRAME, 3 * FRAME);
-  g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, 4);
+  replay_play (&r, "seek-3 3:4");
   /* the end of the stream does not wait for them either */
-  g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
-  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
-  g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  replay_play (&r, "eos unmatched=0 quiet");
 }
 
 static gpointer
@@ -116,8 +102,6 @@ push_second (gpointer data)
 static void
 waiting_is_interrupted (void)
 {
-  static const gdouble times[] = { 0 };
-
   for (guint i = 0; i < 4; i++) {
     GThread *thread;
     int fd = -1;
@@ -126,7 +110,7 @@ waiting_is_interrupted (void)
     if (i < 2)
       fd = replay_open_pipe (&r, "");
     else
-      replay_open_records (&r, times, 1, "follow=true");
+      replay_open_records (&r, "0", "follow=true");
     thread = g_thread_new ("push", push_second, r.h);
     g_usleep (50000);
     if (i % 2 == 0)
@@ -135,10 +119,7 @@ waiting_is_interrupted (void)
       gst_element_set_state (r.h->element, GST_STATE_NULL);
     g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
     g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR));
-    if (i < 2)
-      replay_close_pipe (&r, fd);
-    else
-      replay_close (&r);
+    replay_close_pipe (&r, fd);
   }
 }
 
@@ -159,13 +140,12 @@ static void
 follow_goes_on_in_a_new_file (void)
 {
   static const gchar *const properties[] = { "follow=true", "follow=true match=index" };
-  static const gdouble times[] = { 0 };
   g_autofree gchar *old = text_file_path ("followed.1");
 
   for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
     g_auto (Replay) r = { 0 };
 
-    replay_open_records (&r, times, 1, properties[i]);
+    replay_open_records (&r, "0", properties[i]);
     g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
     for (guint k = 0; k < 2; k++) {
       g_assert_cmpint (rename (r.path, old), ==, 0);
@@ -178,27 +158,19 @@ follow_goes_on_in_a_new_file (void)
       g_assert_cmpint (replay_x_at (&r, (4 + 4 * k) * FRAME), ==, 5 + 4 * k);
     }
     /* a seek finds the records of the new file only */
-    replay_flush (&r);
-    replay_segment (&r, 5 * FRAME, 5 * FRAME);
-    g_assert_cmpint (replay_x_at (&r, 5 * FRAME), ==, -1);
-    g_assert_cmpint (replay_x_at (&r, 6 * FRAME), ==, -1);
-    g_assert_cmpint (replay_x_at (&r, 7 * FRAME), ==, 8);
-    g_assert_cmpint (replay_x_at (&r, 8 * FRAME), ==, 9);
-    g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+    replay_play (&r, "seek-5 5:- 6:- 7:8 8:9 quiet");
   }
 }
 
 static void
 follow_goes_on_in_a_file_cut_off (void)
 {
-  static const gdouble times[] = { 0 };
   g_autofree gchar *line = replay_line (3 * FRAME, 4);
   g_auto (Replay) r = { 0 };
 
-  replay_open_records (&r, times, 1, "follow=true");
+  replay_open_records (&r, "0", "follow=true");
   append_records (r.path, 1, 2);
-  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
+  replay_play (&r, "0:1 1:2");
   g_assert_cmpint (truncate (r.path, 0), ==, 0);
   append_records (r.path, 2, 3);
   g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
@@ -214,10 +186,9 @@ follow_goes_on_in_a_file_cut_off (void)
 static void
 follow_waits_for_a_new_file (void)
 {
-  static const gdouble times[] = { 0 };
   g_auto (Replay) r = { 0 };
 
-  replay_open_records (&r, times, 1, "follow=true boxes-timeout=20000000");
+  replay_open_records (&r, "0", "follow=true boxes-timeout=20000000");
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
   g_assert_cmpint (unlink (r.path), ==, 0);
   g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
@@ -243,15 +214,11 @@ waiting_is_a_warning (void)
       GThread *thread = g_thread_new ("push", push_second, r.h);
 
       g_usleep (1300000);
-      replay_flush (&r);
-      replay_segment (&r, 0, 0);
+      replay_play (&r, "seek-0");
       g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
     }
     replay_must_say (&r, GST_MESSAGE_WARNING, "has had no line for 1 s");
-    if (i == 0)
-      replay_close_pipe (&r, fd);
-    else
-      replay_close (&r);
+    replay_close_pipe (&r, fd);
   }
 }
 
@@ -260,67 +227,31 @@ waiting_is_a_warning (void)
 static void
 hold_fills_the_frames_between (void)
 {
-  static const gdouble times[] = { 0, 2, 4, 9 };
-  static const gint x[] = { 1, 1, 2, 2, 3, 3, 3, -1, -1, 4, 4, 4, -1 };
-  Replay r;
-
-  replay_open_records (&r, times, 4, "hold=200000000");
-  for (guint i = 0; i < G_N_ELEMENTS (x); i++)
-    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, x[i]);
-  g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
-  g_assert_cmpuint (replay_stat (&r, "matched"), ==, 4);
-  g_assert_cmpuint (replay_stat (&r, "held"), ==, 6);
-  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
-  replay_close (&r);
-
+  replay_check ("0 2 4 9", "hold=200000000",
+      "0:1 1:1 2:2 3:2 4:3 5:3 6:3 7:- 8:- 9:4 10:4 11:4 12:- eos matched=4 held=6 unmatched=0");
   /* without it, every other frame has no boxes */
-  replay_open_records (&r, times, 4, "");
-  for (guint i = 0; i < 5; i++)
-    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 2 ? -1 : (gint) i / 2 + 1);
-  g_assert_cmpuint (replay_stat (&r, "held"), ==, 0);
-  replay_close (&r);
+  replay_check ("0 2 4 9", "", "0:1 1:- 2:2 3:- 4:3 held=0");
 }
 
 /* A record without boxes is held instead of the record before it. */
 static void
 hold_ends_at_an_empty_record (void)
 {
-  g_auto (Replay) r = { 0 };
-
-  replay_open (&r,
-      "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n"
-      "{\"timestamp\":200000000,\"objects\":[]}\n",
-      "hold=1000000000");
-  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 1);
-  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, -1);
-  g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, -1);
-  g_assert_cmpuint (replay_stat (&r, "held"), ==, 2);
+  replay_check ("{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n"
+                "{\"timestamp\":200000000,\"objects\":[]}\n",
+      "hold=1000000000", "0:1 1:1 2:- 3:- held=2");
 }
 
 /* After a seek, and in reverse, the record that was shown at that time is shown again. */
 static void
 hold_follows_seeks (void)
 {
-  static const gdouble times[] = { 0, 3, 6 };
-  GstSegment segment;
   g_auto (Replay) r = { 0 };
 
-  replay_open_records (&r, times, 3, "hold=1000000000");
-  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-  replay_flush (&r);
-  replay_segment (&r, 5 * FRAME, 5 * FRAME);
-  g_assert_cmpint (replay_x_at (&r, 5 * FRAME), ==, 2);
-  replay_flush (&r);
-  replay_segment (&r, FRAME, FRAME);
-  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 1);
-  replay_flush (&r);
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.rate = -1;
-  segment.stop = 9 * FRAME;
-  g_assert_true (gst_harness_push_event (r.h, gst_event_new_segment (&segment)));
-  for (gint i = 8; i >= 0; i--)
-    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i / 3 + 1);
+  replay_open_records (&r, "0 3 6", "hold=1000000000");
+  replay_play (&r, "0:1 seek-5 5:2 seek-1 1:1 flush");
+  replay_reverse (&r, 9 * FRAME);
+  replay_play (&r, "8:3 7:3 6:3 5:2 4:2 3:2 2:1 1:1 0:1");
 }
 
 /* The index of suppressed-by does not grow with each frame. */
@@ -398,8 +329,7 @@ a_pipe_is_waited_for_no_longer_than_told (void)
     if (i == 1)
       write_line (fd, 0);
     write_line (fd, 1);
-    g_assert_cmpint (replay_x_at (&r, FRAME), ==, 1);
-    g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, -1);
+    replay_play (&r, "1:1 2:-");
     if (i == 1) {
       write_line (fd, 2);
       write_line (fd, 3);
@@ -416,7 +346,6 @@ a_pipe_is_waited_for_no_longer_than_told (void)
 static void
 latency_includes_the_wait (void)
 {
-  static const gdouble times[] = { 0 };
   GstElement *element;
   GstMessage *message;
   g_auto (Replay) r = { 0 };
@@ -435,7 +364,7 @@ latency_includes_the_wait (void)
   gst_object_unref (element);
   replay_close_pipe (&r, fd);
 
-  replay_open_records (&r, times, 1, "boxes-timeout=50000000");
+  replay_open_records (&r, "0", "boxes-timeout=50000000");
   gst_harness_set_upstream_latency (r.h, 7 * GST_MSECOND);
   g_assert_cmpuint (gst_harness_query_latency (r.h), ==, 7 * GST_MSECOND);
 }
@@ -443,12 +372,11 @@ latency_includes_the_wait (void)
 static void
 stats_notify_at_the_end (void)
 {
-  static const gdouble times[] = { 0 };
   gint count = 0;
   g_autoptr (GstElement) element = NULL;
   g_auto (Replay) r = { 0 };
 
-  replay_open_records (&r, times, 1, "");
+  replay_open_records (&r, "0", "");
   element = gst_harness_find_element (r.h, "boxreplay");
   g_signal_connect (element, "notify::stats", G_CALLBACK (count_notification), &count);
   replay_x_at (&r, 0);
@@ -461,7 +389,6 @@ stats_notify_at_the_end (void)
 static void
 a_pipe_has_one_replay (void)
 {
-  static const gdouble times[] = { 0 };
   g_auto (Replay) one = { 0 }, two = { 0 };
   int fd = replay_open_pipe (&one, "");
   g_autofree gchar *path = g_strdup (one.path);
@@ -476,8 +403,8 @@ a_pipe_has_one_replay (void)
   gst_element_set_state (other, GST_STATE_NULL);
   gst_object_unref (other);
   replay_close_pipe (&one, fd);
-  replay_open_records (&one, times, 1, "");
-  replay_open_records (&two, times, 1, ""); /* of the same file */
+  replay_open_records (&one, "0", "");
+  replay_open_records (&two, "0", ""); /* of the same file */
   g_assert_cmpint (replay_x_at (&one, 0), ==, 1);
   g_assert_cmpint (replay_x_at (&two, 0), ==, 1);
 }

@@ -115,8 +115,7 @@ the_same_seeks_give_the_same_boxes (void)
     g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
     g_assert_cmpuint (replay_stat (&r, "matched"), ==, x + 23);
     g_assert_cmpuint (replay_stat (&r, "superseded"), ==, x - 23);
-    g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
-    g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+    replay_play (&r, "unmatched=0 quiet");
     replay_close (&r);
   }
 }
@@ -138,8 +137,7 @@ appended_recordings_are_replayed (void)
       g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i < 10 ? (gint) i + 11 : -1);
     replay_segment (&r, 0, 0);
   }
-  g_assert_cmpuint (replay_stat (&r, "superseded"), ==, 10);
-  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
+  replay_play (&r, "superseded=10 unmatched=0");
   g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR));
   replay_close (&r);
   open_path (&r, path, "match=index");
@@ -167,51 +165,23 @@ a_loop_repeats_the_last_boxes (void)
 static void
 older_members_are_passed_over (void)
 {
-  static const gchar text[] =
+  replay_check (
       "{\"timestamp\":0,\"session\":5,\"reverse\":true,\"objects\":[{\"x\":1,\"y\":0,"
       "\"w\":4,\"h\":4}]}\n{\"timestamp\":100000000,\"session\":5,\"decoding-order\":true,"
-      "\"objects\":[{\"x\":2,\"y\":0,\"w\":4,\"h\":4}]}\n";
-  g_auto (Replay) r = { 0 };
-
-  replay_open (&r, text, "");
-  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 2);
-}
-
-/* Returns records in this order, the i-th frame with x = i % 12 + 1. Free it. */
-static gchar *
-records_in_order (const guint *order, guint count)
-{
-  GString *text = g_string_new (NULL);
-
-  for (guint i = 0; i < count; i++)
-    g_string_append_printf (text,
-        "{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,\"y\":0,\"w\":4,\"h\":4}]}\n",
-        order[i] * FRAME, order[i] % 12 + 1);
-  return g_string_free (text, FALSE);
+      "\"objects\":[{\"x\":2,\"y\":0,\"w\":4,\"h\":4}]}\n",
+      "", "0:1 1:2");
 }
 
 /* A file in any order gives each buffer its record, in any order of buffers. */
 static void
 a_file_in_decoding_order_is_sorted (void)
 {
-  static const guint order[] = { 0, 4, 2, 1, 3, 8, 6, 5, 7, 9 };
-  const guint count = G_N_ELEMENTS (order);
-  g_autofree gchar *text = records_in_order (order, count);
-  Replay r;
+  static const gchar times[] = "0 4 2 1 3 8 6 5 7 9";
 
-  for (guint way = 0; way < 3; way++) {
-    replay_open (&r, text, way < 2 ? "" : "match=index");
-    for (guint i = 0; i < count; i++) {
-      guint frame = way == 1 ? i : order[i];
-
-      g_assert_cmpint (replay_x_at (&r, frame * FRAME), ==, frame + 1);
-    }
-    g_assert_cmpuint (replay_stat (&r, "matched"), ==, count);
-    g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
-    g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
-    replay_close (&r);
-  }
+  replay_check (times, "", "0:1 4:2 2:3 1:4 3:5 8:6 6:7 5:8 7:9 9:10 matched=10 eos unmatched=0");
+  replay_check (times, "", "0:1 1:4 2:3 3:5 4:2 5:8 6:7 7:9 8:6 9:10 matched=10 eos unmatched=0");
+  replay_check (times, "match=index",
+      "0:1 4:2 2:3 1:4 3:5 8:6 6:7 5:8 7:9 9:10 matched=10 eos unmatched=0");
 }
 
 /* 2,000 records in random order, each time twice, found in random order. */
@@ -245,22 +215,12 @@ random_order_finds_every_record (void)
   }
 }
 
-/* Two frames near one record both take it; a frame between two takes the nearer one. */
+/* Two frames near one record both take it; a frame between two takes the nearer one, or the earlier
+ * of two at one distance. */
 static void
 a_record_serves_every_near_frame (void)
 {
-  static const gdouble times[] = { 0, 2, 4 };
-  g_auto (Replay) r = { 0 };
-
-  replay_open_records (&r, times, 3, "tolerance=100000000");
-  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 1); /* the earlier of two at one distance */
-  g_assert_cmpint (replay_x_at (&r, 1.25 * FRAME), ==, 2);
-  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 2);
-  g_assert_cmpint (replay_x_at (&r, 3.5 * FRAME), ==, 3);
-  g_assert_cmpint (replay_x_at (&r, 5 * FRAME), ==, 3);
-  g_assert_cmpint (replay_x_at (&r, 5.25 * FRAME), ==, -1);
-  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
+  replay_check ("0 2 4", "tolerance=100000000", "0:1 1:1 1.25:2 2:2 3.5:3 5:3 5.25:- unmatched=0");
 }
 
 /* ---------------------------------------------------- frames that are not shown */
@@ -274,21 +234,16 @@ preroll_takes_nothing (const gchar *contents, const gchar *properties)
 
   replay_open (&r, contents, properties);
   replay_segment (&r, 10 * FRAME, 0);
-  for (gint i = -3; i < 5; i++)
-    g_assert_cmpint (replay_x_at (&r, (10 + i) * FRAME), ==, i < 0 ? -1 : i + 1);
-  g_assert_cmpuint (replay_stat (&r, "matched"), ==, 5);
-  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
-  g_assert_cmpuint (replay_stat (&r, "frames"), ==, 8);
+  replay_play (&r, "7:- 8:- 9:- 10:1 11:2 12:3 13:4 14:5 matched=5 unmatched=0 frames=8");
 }
 
 static void
 buffers_outside_the_segment_take_no_record (void)
 {
-  static const gdouble times[] = { 0, 1, 2, 3, 4 };
   static const gchar hidden[] =
       "{\"outside-segment\":true,\"objects\":[{\"x\":9,\"y\":0,"
       "\"w\":4,\"h\":4}]}\n{\"timestamp\":0,\"outside-segment\":true,\"objects\":[]}\n";
-  g_autofree gchar *plain = replay_records (times, 5);
+  g_autofree gchar *plain = replay_records ("0 1 2 3 4");
   g_autofree gchar *marked = g_strconcat (hidden, plain, hidden, NULL);
 
   preroll_takes_nothing (plain, "");
@@ -302,16 +257,11 @@ buffers_outside_the_segment_take_no_record (void)
 static void
 marked_lines_are_not_unmatched (void)
 {
-  static const gchar text[] =
+  replay_check (
       "{\"timestamp\":0,\"objects\":[]}\n{\"timestamp\":100000000,"
       "\"objects\":[]}\n{\"timestamp\":200000000,\"outside-segment\":true,\"objects\":[]}\n"
-      "{\"timestamp\":300000000,\"objects\":[]}\n";
-  g_auto (Replay) r = { 0 };
-
-  replay_open (&r, text, "");
-  replay_x_at (&r, 0);
-  g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
-  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 2);
+      "{\"timestamp\":300000000,\"objects\":[]}\n",
+      "", "0:- eos unmatched=2");
 }
 
 static const TestCase cases[] = { CASE (the_same_seeks_give_the_same_boxes),

@@ -117,8 +117,7 @@ attaches_text_of_the_same_time (void)
   expect_ids (&pads, FRAME, "2");
   expect_ids (&pads, 2 * FRAME, "");
   expect_ids (&pads, 3 * FRAME, "3");
-  g_assert_cmpuint (stat_of (pads.element, "matched"), ==, 3);
-  g_assert_cmpuint (stat_of (pads.element, "boxes"), ==, 3);
+  assert_stats (pads.element, "matched=3 boxes=3");
 }
 
 static void
@@ -161,8 +160,7 @@ takes_empty_text_for_no_boxes (void)
     push_text (&pads, i * FRAME, empty[i]);
     expect_ids (&pads, i * FRAME, "");
   }
-  g_assert_cmpuint (stat_of (pads.element, "matched"), ==, 0);
-  g_assert_cmpuint (stat_of (pads.element, "skipped"), ==, 0);
+  assert_stats (pads.element, "matched=0 skipped=0");
 }
 
 static void

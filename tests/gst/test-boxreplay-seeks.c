@@ -48,17 +48,6 @@ mot_lines (guint count)
 }
 
 static void
-begin_reverse (Replay *r, GstClockTime stop)
-{
-  GstSegment segment;
-
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.rate = -1;
-  segment.stop = segment.position = stop;
-  g_assert_true (gst_harness_push_event (r->h, gst_event_new_segment (&segment)));
-}
-
-static void
 seek_to (Replay *r, guint i)
 {
   replay_flush (r);
@@ -106,12 +95,11 @@ reverse_finds_every_record (void)
     g_auto (Replay) r = { 0 };
 
     replay_open (&r, text, i == 0 ? "match=timestamp" : "match=index");
-    begin_reverse (&r, COUNT * FRAME);
+    replay_reverse (&r, COUNT * FRAME);
     for (guint k = COUNT; k-- > 0;)
       g_assert_cmpint (replay_x_at (&r, k * FRAME), ==, expected_x (k, mot));
     /* records played in reverse were all used */
-    g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
-    g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 0);
+    replay_play (&r, "eos unmatched=0");
     g_assert_cmpuint (replay_stat (&r, "matched"), ==, mot ? COUNT - COUNT / 7 : COUNT);
   }
 }
@@ -144,9 +132,7 @@ dropped_frames_keep_the_index (void)
   for (guint i = 0; i < COUNT; i += 2)
     append_line (text, i, 300, i > 0 ? ",\"dropped\":1" : "");
   replay_open (&r, text->str, "match=index");
-  g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
-  g_assert_cmpint (replay_x_at (&r, FRAME), ==, -1);
-  g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
+  replay_play (&r, "0:1 1:- 2:3");
   for (guint i = COUNT - 10; i > 100; i -= 97) {
     seek_to (&r, i);
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 2 ? -1 : expected_x (i, FALSE));
@@ -179,7 +165,7 @@ reverse_reads_little (void)
   g_auto (Replay) r = { 0 };
 
   replay_open (&r, text, "");
-  begin_reverse (&r, count * FRAME);
+  replay_reverse (&r, count * FRAME);
   /* the first one reads the file once */
   g_assert_cmpint (replay_x_at (&r, (count - 1) * FRAME), ==, (count - 1) % 12 + 1);
   before = bytes_read ();
@@ -200,13 +186,7 @@ an_empty_stream_decides_nothing (void)
   g_autofree gchar *timed = json_lines (COUNT, 200);
   Replay r;
 
-  replay_open (&r, lines, "");
-  gst_harness_push_event (r.h, gst_event_new_eos ());
-  replay_flush (&r);
-  replay_segment (&r, 0, 0);
-  g_assert_cmpint (replay_x_at (&r, 0), ==, 5);
-  g_assert_cmpint (replay_x_at (&r, FRAME), ==, 6);
-  replay_close (&r);
+  replay_check (lines, "", "eos seek-0 0:5 1:6");
 
   replay_open (&r, timed, "");
   gst_harness_push_event (r.h, gst_event_new_eos ());

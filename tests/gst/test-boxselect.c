@@ -13,11 +13,9 @@ pairs (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "a", 0, 0, 100, 50, 0.9);
-  add_scored (buffer, 2, "a", 0, 0, 90, 50, 0.8);
-  add_scored (buffer, 3, "b", 200, 200, 40, 80, 0.9);
-  add_scored (buffer, 4, "b", 200, 200, 40, 70, 0.8);
-  add_scored (buffer, 5, "c", 400, 400, 60, 60, 0.7);
+  add_boxes (buffer,
+      "1 a 0,0,100,50 0.9; 2 a 0,0,90,50 0.8; 3 b 200,200,40,80 0.9; 4 b 200,200,40,70 0.8; "
+      "5 c 400,400,60,60 0.7");
   return buffer;
 }
 
@@ -54,9 +52,7 @@ test_empty_boxes (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "a", 0, 0, 10, 0, 0.9);
-  add_scored (buffer, 2, "a", 100, 0, 0, 10, 0.9);
-  add_scored (buffer, 3, "a", 200, 0, 0, 0, 0.9);
+  add_boxes (buffer, "1 a 0,0,10,0 0.9; 2 a 100,0,0,10 0.9; 3 a 200,0,0,0 0.9");
   expect_both ("boxselect max-aspect-ratio=1e9", gst_buffer_ref (buffer), "2 3");
   expect_both ("boxselect min-aspect-ratio=1e-9", gst_buffer_ref (buffer), "1 3");
   expect_both ("boxselect min-area=0.1", buffer, "");
@@ -128,7 +124,7 @@ test_labels (void)
   expect_both ("boxselect keep-classes=nothing", gst_buffer_ref (buffer), "");
   expect_both ("boxselect keep-classes=\"\" drop-classes=,", gst_buffer_ref (buffer), "1 3 5 6");
   /* a dropped label suppresses no other label */
-  add_scored (buffer, 7, "d", 0, 0, 100, 50, 0.5);
+  add_boxes (buffer, "7 d 0,0,100,50 0.5");
   expect ("nmsfilter class-agnostic=true", filtered ("boxselect drop-classes=a", buffer),
       "3 5 6 7");
 }
@@ -143,15 +139,12 @@ test_states_and_stats (void)
                        "max-height=100 max-aspect-ratio=3 roi=100,100,300,300 drop-cut=true");
   GstBuffer *buffer = frame_new (0), *out;
 
-  add_scored (buffer, 1, "x", 200, 200, 50, 50, 0.9);
-  add_scored (buffer, 2, "a", 200, 200, 9, 50, 0.9);
-  add_scored (buffer, 3, "a", 200, 200, 10, 19, 0.9);
-  add_scored (buffer, 4, "a", 200, 200, 50, 101, 0.9);
-  add_scored (buffer, 5, "a", 200, 200, 50, 16, 0.9);
-  add_scored (buffer, 6, "a", 74, 200, 50, 50, 0.9);
+  add_boxes (buffer,
+      "1 x 200,200,50,50 0.9; 2 a 200,200,9,50 0.9; 3 a 200,200,10,19 0.9; "
+      "4 a 200,200,50,101 0.9; 5 a 200,200,50,16 0.9; 6 a 74,200,50,50 0.9");
   gst_video_region_of_interest_meta_add_param (add_scored (buffer, 7, "a", 105, 200, 50, 50, 0.9),
       gst_structure_new ("source", "cut", G_TYPE_BOOLEAN, TRUE, NULL));
-  add_scored (buffer, 8, "a", 106, 200, 50, 50, 0.1);
+  add_boxes (buffer, "8 a 106,200,50,50 0.1");
   out = through (h, buffer);
   for (guint i = 0; i < G_N_ELEMENTS (states); i++)
     assert_tag (out, (gint) i + 1, states[i]);
@@ -160,8 +153,7 @@ test_states_and_stats (void)
   for (guint i = 0; i < G_N_ELEMENTS (states); i++)
     if (!g_str_equal (states[i], "kept") && !g_str_equal (states[i], "too-small"))
       g_assert_cmpuint (stat_of (h->element, states[i]), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 8);
-  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 1);
+  assert_stats (h->element, "boxes-in=8 boxes-out=1");
 }
 
 /* A part of a dropped box is dropped for the same reason; a dropped part leaves its parent. */
@@ -170,18 +162,14 @@ test_parents (void)
 {
   GstBuffer *buffer = frame_new (0), *out;
 
-  add_scored (buffer, 1, "car", 0, 0, 200, 100, 0.9);
-  add_scored (buffer, 2, "wheel", 10, 80, 20, 20, 0.9)->parent_id = 1;
-  add_scored (buffer, 3, "wheel", 12, 80, 20, 20, 0.8);
-  add_scored (buffer, 4, "car", 300, 300, 100, 100, 0.9);
-  add_scored (buffer, 5, "wheel", 300, 380, 9, 9, 0.9)->parent_id = 4;
+  add_boxes (buffer,
+      "1 car 0,0,200,100 0.9; 2 wheel 10,80,20,20 0.9 in 1; 3 wheel 12,80,20,20 0.8; "
+      "4 car 300,300,100,100 0.9; 5 wheel 300,380,9,9 0.9 in 4");
   out = filtered ("nmsfilter action=tag",
       filtered ("boxselect action=tag max-width=150 min-width=10", gst_buffer_ref (buffer)));
-  assert_tag (out, 1, "too-large");
-  assert_tag (out, 2, "too-large");
+  assert_tags (out, "1=too-large 2=too-large");
   assert_tag (out, 3, "kept"); /* because 2 does not take part */
-  assert_tag (out, 4, "kept");
-  assert_tag (out, 5, "too-small");
+  assert_tags (out, "4=kept 5=too-small");
   gst_buffer_unref (out);
   expect_both ("boxselect max-width=150 min-width=10", buffer, "3 4");
 }
@@ -192,10 +180,7 @@ test_takes_part_in_nothing (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_region (buffer, 1, "a", 0, 0, 100, 100);
-  add_region (buffer, 2, "a", 0, 0, 110, 100);
-  add_region (buffer, 3, "a", 300, 0, 100, 100);
-  add_region (buffer, 4, "a", 300, 0, 101, 100);
+  add_boxes (buffer, "1 a 0,0,100,100; 2 a 0,0,110,100; 3 a 300,0,100,100; 4 a 300,0,101,100");
   expect ("nmsfilter min-neighbors=1", gst_buffer_ref (buffer), "1 3");
   expect ("nmsfilter min-neighbors=1", filtered ("boxselect max-width=105", buffer), "3");
   expect ("nmsfilter max-detections=1", filtered ("boxselect max-width=90", pairs ()), "3");
@@ -219,33 +204,23 @@ test_tags (void)
   GstBuffer *out = filtered ("boxselect action=tag max-width=99.5", pairs ());
   GstHarness *h = harness_new ("nmsfilter action=tag");
 
-  assert_tag (out, 1, "too-large");
-  assert_tag (out, 2, "kept");
+  assert_tags (out, "1=too-large 2=kept");
   out = through (h, out);
   assert_tag (out, 1, "too-large");
   assert_tag (out, 2, "kept"); /* because 1 takes no part */
   assert_tag (out, 4, "suppressed:2");
-  g_assert_cmpuint (stat_of (h->element, "not-selected"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 5);
+  assert_stats (h->element, "not-selected=1 suppressed=1 boxes-in=5");
   gst_harness_teardown (h);
 
   /* other limits decide again about boxes that boxselect dropped, but not about suppressed ones */
   out = filtered ("boxselect action=tag max-height=60", out);
-  assert_tag (out, 1, "kept");
-  assert_tag (out, 3, "too-large");
-  assert_tag (out, 4, "suppressed:2");
+  assert_tags (out, "1=kept 3=too-large 4=suppressed:2");
   gst_buffer_unref (out);
 
   h = harness_new ("boxselect action=tag max-height=60");
   out = through (h, filtered ("nmsfilter action=tag", pairs ()));
-  assert_tag (out, 1, "kept");
-  assert_tag (out, 2, "suppressed:0");
-  assert_tag (out, 3, "too-large");
-  assert_tag (out, 4, "suppressed:2");
-  assert_tag (out, 5, "kept");
-  g_assert_cmpuint (stat_of (h->element, "not-selected"), ==, 2);
-  g_assert_cmpuint (stat_of (h->element, "too-large"), ==, 1);
+  assert_tags (out, "1=kept 2=suppressed:0 3=too-large 4=suppressed:2 5=kept");
+  assert_stats (h->element, "not-selected=2 too-large=1");
   gst_buffer_unref (out);
   gst_harness_teardown (h);
   /* nmsfilter leaves tagged boxes, boxselect removes small ones whatever their tags are */
@@ -259,11 +234,9 @@ test_chain_of_parts (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 4, "d", 0, 0, 10, 10, 0.9)->parent_id = 3;
-  add_scored (buffer, 3, "c", 0, 0, 20, 20, 0.9)->parent_id = 2;
-  add_scored (buffer, 2, "b", 0, 0, 30, 30, 0.9)->parent_id = 1;
-  add_scored (buffer, 1, "a", 0, 0, 400, 400, 0.9);
-  add_scored (buffer, 5, "d", 0, 0, 10, 10, 0.9)->parent_id = 2;
+  add_boxes (buffer,
+      "4 d 0,0,10,10 0.9 in 3; 3 c 0,0,20,20 0.9 in 2; 2 b 0,0,30,30 0.9 in 1; "
+      "1 a 0,0,400,400 0.9; 5 d 0,0,10,10 0.9 in 2");
   expect ("boxselect max-width=300", gst_buffer_ref (buffer), "");
   expect ("boxselect max-width=300 drop-classes=b", gst_buffer_ref (buffer), "4 3 5");
   expect ("boxselect drop-classes=a", gst_buffer_ref (buffer), "4 3 2 5");
@@ -281,7 +254,7 @@ keeps (GstHarness *h)
   GstBuffer *buffer = frame_new (0);
   guint left;
 
-  add_scored (buffer, 1, "a", 200, 100, 20, 20, 0.9);
+  add_boxes (buffer, "1 a 200,100,20,20 0.9");
   buffer = through (h, buffer);
   left = count_on (buffer);
   gst_buffer_unref (buffer);

@@ -17,7 +17,7 @@ expect_place (const gchar *properties, const gchar *caps, const gchar *place)
   g_autoptr (GstHarness) h = harness_new_caps (launch, caps);
   g_autoptr (GstBuffer) buffer = frame_new (0);
 
-  add_region (buffer, 1, "person", 100, 50, 200, 100);
+  add_boxes (buffer, "1 person 100,50,200,100");
   buffer = through (h, buffer);
   if (g_strcmp0 (boxes_on (buffer), place) != 0)
     g_error ("%s on %s: \"%s\", not \"%s\"", launch, caps, boxes_on (buffer), place);
@@ -131,23 +131,12 @@ test_keypoints (void)
   expect_keypoints ("boxtransform video-direction=180", FALSE);
 }
 
-static void
-assert_stats (GstElement *element, guint frames, guint in, guint out, guint outside)
-{
-  g_assert_cmpuint (stat_of (element, "frames"), ==, frames);
-  g_assert_cmpuint (stat_of (element, "boxes-in"), ==, in);
-  g_assert_cmpuint (stat_of (element, "boxes-out"), ==, out);
-  g_assert_cmpuint (stat_of (element, "outside"), ==, outside);
-}
-
 static GstBuffer *
 three_boxes (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_region (buffer, 1, "a", 0, 0, 10, 10);
-  add_region (buffer, 2, "b", 5, 0, 10, 10);
-  add_region (buffer, 3, "c", 20, 0, 10, 10);
+  add_boxes (buffer, "1 a 0,0,10,10; 2 b 5,0,10,10; 3 c 20,0,10,10");
   return buffer;
 }
 
@@ -164,7 +153,7 @@ test_playing (void)
   buffer = through (h, three_boxes ());
   g_assert_cmpstr (boxes_on (buffer), ==, "0,0,5,10 10,0,10,10");
   gst_buffer_unref (buffer);
-  assert_stats (h->element, 2, 6, 5, 1);
+  assert_stats (h->element, "frames=2 boxes-in=6 boxes-out=5 outside=1");
 
   g_object_set (h->element, "left", 0, "width", 640, "height", 480, NULL);
   gst_harness_set_src_caps_str (h, CAPS (1280, 960));
@@ -175,10 +164,10 @@ test_playing (void)
   buffer = through (h, three_boxes ());
   g_assert_cmpstr (boxes_on (buffer), ==, "0,0,10,10 5,0,10,10 20,0,10,10");
   gst_buffer_unref (buffer);
-  assert_stats (h->element, 4, 12, 11, 1);
+  assert_stats (h->element, "frames=4 boxes-in=12 boxes-out=11 outside=1");
   gst_element_set_state (h->element, GST_STATE_READY);
   gst_element_set_state (h->element, GST_STATE_PLAYING);
-  assert_stats (h->element, 0, 0, 0, 0);
+  assert_stats (h->element, "frames=0 boxes-in=0 boxes-out=0 outside=0");
 }
 
 /* A buffer without a change, or without boxes, passes as it is; a shared one that changes is
@@ -270,7 +259,7 @@ test_controlled (void)
   gst_timed_value_control_source_set (GST_TIMED_VALUE_CONTROL_SOURCE (source), GST_SECOND, 7);
   for (guint i = 0; i < 2; i++) {
     buffer = frame_new (i * GST_SECOND);
-    add_region (buffer, 1, "a", 20, 0, 10, 10);
+    add_boxes (buffer, "1 a 20,0,10,10");
     buffer = through (h, buffer);
     g_assert_cmpstr (boxes_on (buffer), ==, i ? "13,0,10,10" : "15,0,10,10");
     gst_buffer_unref (buffer);
@@ -288,7 +277,7 @@ test_between_pixels (void)
   GstStructure *detection;
   gdouble x_min = 0, y_max = 0;
 
-  add_scored (buffer, 1, "person", 101, 50, 200, 101, 0.5);
+  add_boxes (buffer, "1 person 101,50,200,101 0.5");
   buffer = through (h, buffer);
   detection = gst_video_region_of_interest_meta_get_param (
       gst_buffer_get_video_region_of_interest_meta_id (buffer, 1), "detection");

@@ -190,8 +190,7 @@ test_append (void)
 
   add_od (buffer, "car", 1, 2, 3, 4, 1.0f);
   add_class (buffer, 0, "red", 1.0f);
-  add_region (buffer, 2, "sign", 7, 7, 7, 7);
-  add_region (buffer, 0, "tree", 9, 9, 7, 7);
+  add_boxes (buffer, "2 sign 7,7,7,7; 0 tree 9,9,7,7");
   box_meta_reading_take (reading, branch, 640, 480, 0);
   box_map_init (&map);
   box_map_shift (&map, 300, 200);

@@ -29,17 +29,15 @@ test_both (void)
   add_exact (buffer, (gint) id, "dog", 100, 200, 200, 210, 0.9);
   /* a single OD and a single region that overlap */
   add_od (buffer, "cat", 500, 300, 50, 50, 0.6f);
-  add_scored (buffer, 77, "cat", 500, 300, 50, 50, 0.5);
+  add_boxes (buffer, "77 cat 500,300,50,50 0.5");
   add_od (buffer, "cat", 400, 300, 50, 50, 0.3f);
-  add_scored (buffer, 78, "cat", 400, 300, 50, 50, 0.4);
+  add_boxes (buffer, "78 cat 400,300,50,50 0.4");
   out = through (h, buffer);
   assert_ids (out, "1 3 4 78");
   assert_ods (out, "100 133 101 500");
   /* regions refer to ids, which must not change */
   g_assert_cmpuint (od_at (out, 101), ==, 4);
-  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 8);
-  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 5);
-  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 0);
+  assert_stats (h->element, "boxes-in=8 boxes-out=5 unscored=0");
 }
 
 /* The first OD has id 0, which in a region means that it has no id. Such a region and OD are
@@ -51,7 +49,7 @@ test_first_id (void)
   GstBuffer *buffer = frame_new (0), *out;
 
   add_od (buffer, "dog", 100, 100, 50, 50, 0.9f);
-  add_region (buffer, 0, "dog", 100, 100, 50, 50);
+  add_boxes (buffer, "0 dog 100,100,50,50");
   out = through (h, buffer);
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 1);
   g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 0); /* the OD has a score */
@@ -59,8 +57,7 @@ test_first_id (void)
 
   buffer = frame_new (0);
   add_od (buffer, "dog", 100, 100, 50, 50, 0.9f);
-  add_region (buffer, 0, "cat", 100, 100, 50, 50);
-  add_region (buffer, 0, "dog", 300, 100, 50, 50);
+  add_boxes (buffer, "0 cat 100,100,50,50; 0 dog 300,100,50,50");
   out = through (h, buffer);
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 4);
   gst_buffer_unref (out);
@@ -81,8 +78,7 @@ test_score_of_od (void)
       50);
   out = through (h, buffer);
   assert_ods (out, "300");
-  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 2);
-  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 0);
+  assert_stats (h->element, "boxes-in=2 unscored=0");
 }
 
 static void
@@ -114,8 +110,7 @@ test_both_tagged (void)
   add_exact (buffer, 2, "dog", 101, 100, 201, 110, 0.9);
   add_od (buffer, "dog", 101, 100, 100, 10, 0.3f);
   out = filtered ("nmsfilter action=tag", buffer);
-  assert_tag (out, 1, "suppressed:1");
-  assert_tag (out, 2, "kept");
+  assert_tags (out, "1=suppressed:1 2=kept");
   assert_classes (out, 0, "nms:kept");
   assert_classes (out, 1, "nms:suppressed");
   assert_classes (out, 2, "nms:kept");
@@ -175,7 +170,7 @@ test_replayed_instead (void)
   foreign_mtd_add (buffer, 5); /* related to nothing */
   add_class (buffer, add_od (buffer, "dog", 100, 100, 50, 90, 0.5f), "puppy", 0.5f);
   add_od (buffer, "dog", 200, 100, 50, 90, 0.5f);
-  add_region (buffer, 1, "dog", 100, 100, 50, 90);
+  add_boxes (buffer, "1 dog 100,100,50,90");
   out = replay ("{\"timestamp\":0,\"objects\":[{\"x\":110,\"y\":100,\"w\":9,\"h\":9}]}\n",
       "meta=both existing=replace", buffer);
   if (out == NULL)
@@ -222,8 +217,7 @@ test_recorded_after_parents (void)
   GstBuffer *regions = frame_new (0), *ods = frame_new (0);
   g_autofree gchar *text = NULL;
 
-  add_region (regions, 7, "dog", 100, 100, 50, 90);
-  add_region (regions, 8, "paw", 110, 100, 9, 9)->parent_id = 7;
+  add_boxes (regions, "7 dog 100,100,50,90; 8 paw 110,100,9,9 in 7");
   add_od (ods, "dog", 100, 100, 50, 90, 0.5f);
   add_od (ods, "paw", 110, 100, 9, 9, 0.5f);
   text = record (regions, ods);
