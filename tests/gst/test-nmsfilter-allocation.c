@@ -88,21 +88,19 @@ crowd (gint count)
 static gboolean
 push_two (GstElement *element)
 {
-  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
+  g_autoptr (GstHarness) h = gst_harness_new_with_element (element, "sink", "src");
   gboolean all;
 
   gst_harness_set_src_caps_str (h, FRAME_CAPS);
   all = gst_harness_push (h, crowd (10)) == GST_FLOW_OK
       && gst_harness_push (h, crowd (700)) == GST_FLOW_OK;
   if (all) {
-    GstBuffer *last;
+    g_autoptr (GstBuffer) last = NULL;
 
     gst_buffer_unref (gst_harness_pull (h));
     last = gst_harness_pull (h);
     g_assert_cmpuint (count_on (last), >, 0);
-    gst_buffer_unref (last);
   }
-  gst_harness_teardown (h);
   return all;
 }
 
@@ -110,7 +108,7 @@ push_two (GstElement *element)
 static gboolean
 play (const gchar *launch, GstBus *bus)
 {
-  GstElement *element = element_new (launch);
+  g_autoptr (GstElement) element = element_new (launch);
   gboolean all = FALSE;
 
   gst_element_set_bus (element, bus);
@@ -119,7 +117,6 @@ play (const gchar *launch, GstBus *bus)
     all = push_two (element);
   gst_element_set_state (element, GST_STATE_NULL);
   gst_element_set_bus (element, NULL);
-  gst_object_unref (element);
   return all;
 }
 
@@ -147,7 +144,7 @@ static void
 test_each (gconstpointer row)
 {
   const gchar *launch = *(const gchar *const *) row;
-  GstBus *bus = gst_bus_new ();
+  g_autoptr (GstBus) bus = gst_bus_new ();
   gint errors = 0, index = 0;
 
   for (;; index++) {
@@ -166,7 +163,6 @@ test_each (gconstpointer row)
   }
   g_assert_cmpint (errors, >, 2);
   g_test_message ("%d allocations, %d errors", index, errors);
-  gst_object_unref (bus);
 }
 
 static const char *

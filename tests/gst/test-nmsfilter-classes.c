@@ -12,15 +12,12 @@ street (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "person", 0, 0, 100, 100, 0.9);
-  add_scored (buffer, 2, "person", 20, 0, 100, 100, 0.8);
-  add_scored (buffer, 3, "person", 0, 300, 100, 100, 0.2);
+  add_boxes (buffer,
+      "1 person 0,0,100,100 0.9; 2 person 20,0,100,100 0.8; 3 person 0,300,100,100 0.2");
   add_scored (buffer, 4, "traffic light", 200, 0, 100, 100, 0.9);
   add_scored (buffer, 5, "traffic light", 220, 0, 100, 100, 0.8);
   add_scored (buffer, 6, "traffic light", 200, 300, 100, 100, 0.2);
-  add_scored (buffer, 7, "car", 400, 0, 100, 100, 0.9);
-  add_scored (buffer, 8, "car", 420, 0, 100, 100, 0.8);
-  add_scored (buffer, 9, "car", 400, 300, 100, 100, 0.2);
+  add_boxes (buffer, "7 car 400,0,100,100 0.9; 8 car 420,0,100,100 0.8; 9 car 400,300,100,100 0.2");
   return buffer;
 }
 
@@ -52,13 +49,11 @@ test_class_options_forms (void)
     "o,person=[o,iou-threshold=(fraction)7/10],car=[o,max=(guint64)1]",
     "o,options=<(GstStructure)[o,class=person,iou-threshold=0.7],[o,max=1,class=car]>",
   };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (same); i++) {
-    gchar *line = g_strdup_printf ("nmsfilter class-options=\"%s\"", same[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (same); i++) {
+    g_autofree gchar *line = g_strdup_printf ("nmsfilter class-options=\"%s\"", same[i]);
 
     expect (line, street (), "1 2 3 4 6 7");
-    g_free (line);
   }
 }
 
@@ -85,8 +80,7 @@ test_candidate_decides (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
-  add_scored (buffer, 2, "b", 20, 0, 100, 100, 0.8);
+  add_boxes (buffer, "1 a 0,0,100,100 0.9; 2 b 20,0,100,100 0.8");
   expect ("nmsfilter class-agnostic=true class-options=\"o,a=[o,iou-threshold=0.9]\"",
       gst_buffer_ref (buffer), "1");
   expect ("nmsfilter class-agnostic=true class-options=\"o,b=[o,iou-threshold=0.9]\"", buffer,
@@ -124,22 +118,19 @@ static const struct
 static void
 set_options (GstElement *element, const gchar *text)
 {
-  GstStructure *options = gst_structure_from_string (text, NULL);
+  g_autoptr (GstStructure) options = gst_structure_from_string (text, NULL);
 
   if (options == NULL)
     g_error ("no structure: %s", text);
   g_object_set (element, "class-options", options, NULL);
-  gst_structure_free (options);
 }
 
 /* If it is set before the start: one error when the element starts, none before. */
 static void
 test_unusable_at_start (void)
 {
-  guint i;
-
-  for (i = 0; i < G_N_ELEMENTS (unusable); i++) {
-    GstElement *element = element_new ("nmsfilter");
+  for (guint i = 0; i < G_N_ELEMENTS (unusable); i++) {
+    g_autoptr (GstElement) element = element_new ("nmsfilter");
     GstStructure *options;
 
     set_options (element, unusable[i].options);
@@ -151,7 +142,6 @@ test_unusable_at_start (void)
     /* a valid value ends the error */
     set_options (element, "o,car=[o,max=1]");
     expect_start (element);
-    gst_object_unref (element);
   }
 }
 
@@ -159,12 +149,12 @@ test_unusable_at_start (void)
 static void
 test_unusable_while_playing (void)
 {
-  GstHarness *h = harness_new ("nmsfilter class-options=\"o,person=[o,iou-threshold=0.7]\"");
+  g_autoptr (GstHarness)
+      h = harness_new ("nmsfilter class-options=\"o,person=[o,iou-threshold=0.7]\"");
   GstBus *bus = harness_bus (h);
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (unusable); i++) {
-    GstStructure *options;
+  for (guint i = 0; i < G_N_ELEMENTS (unusable); i++) {
+    g_autoptr (GstStructure) options = NULL;
 
     set_options (h->element, unusable[i].options);
     assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), unusable[i].says);
@@ -172,9 +162,7 @@ test_unusable_while_playing (void)
     g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR), ==, 0);
     g_object_get (h->element, "class-options", &options, NULL);
     g_assert_true (gst_structure_has_field (options, "person"));
-    gst_structure_free (options);
   }
-  harness_free (h);
 }
 
 /* Options as users type them in a shell, with quotes. */
@@ -197,20 +185,19 @@ test_command_line (void)
     { "o,person=0.3", "as in o,person=[o,iou-threshold=0.3]" },
   };
   gchar *program = g_find_program_in_path ("gst-launch-1.0");
-  guint i;
 
   if (program == NULL) {
     g_test_skip ("no gst-launch-1.0");
     return;
   }
-  for (i = 0; i < G_N_ELEMENTS (rows); i++) {
-    gchar *line = g_strdup_printf ("%s -q fakesrc num-buffers=2 ! nmsfilter "
-                                   "class-options=%s ! fakesink",
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *line = g_strdup_printf ("%s -q fakesrc num-buffers=2 ! nmsfilter "
+                                              "class-options=%s ! fakesink",
         program, rows[i].options);
     gchar *shell[] = { (gchar *) "/bin/sh", (gchar *) "-c", line, NULL };
     gchar **env = g_environ_unsetenv (g_environ_unsetenv (g_get_environ (), "G_DEBUG"),
         "GST_TRACERS");
-    gchar *errors = NULL;
+    g_autofree gchar *errors = NULL;
     gint status;
 
     g_assert_true (g_spawn_sync (NULL, shell, env, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL,
@@ -221,8 +208,6 @@ test_command_line (void)
         || (rows[i].says && strstr (errors, rows[i].says) == NULL))
       g_error ("%s: status %d, %s", line, status, errors);
     g_strfreev (env);
-    g_free (errors);
-    g_free (line);
   }
   g_free (program);
 }
@@ -264,32 +249,25 @@ test_label_ids (void)
 static void
 test_many_label_ids (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
-  guint round, i;
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
 
-  for (round = 0; round < 3; round++) {
-    GstBuffer *buffer = frame_new (0), *out;
+  for (guint round = 0; round < 3; round++) {
+    GstBuffer *buffer = frame_new (0);
+    g_autoptr (GstBuffer) out = NULL;
 
-    for (i = 0; i < 3000; i++) {
+    for (guint i = 0; i < 3000; i++) {
       add_with_label_id (buffer, (gint) i, "", (gint) (i * 2654435761u), 0, 0.9);
       add_with_label_id (buffer, (gint) i, "", (gint) (i * 2654435761u), 1, 0.8);
     }
     out = through (h, buffer);
     g_assert_cmpuint (count_on (out), ==, 3000);
-    gst_buffer_unref (out);
   }
   g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 9000);
-  gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/classes/list", test_classes_list },
-  { "/nmsfilter/classes/options-forms", test_class_options_forms },
-  { "/nmsfilter/classes/options-keys", test_class_options_keys },
-  { "/nmsfilter/classes/candidate-decides", test_candidate_decides },
-  { "/nmsfilter/classes/unusable-at-start", test_unusable_at_start },
-  { "/nmsfilter/classes/unusable-while-playing", test_unusable_while_playing },
-  { "/nmsfilter/classes/command-line", test_command_line },
-  { "/nmsfilter/classes/label-ids", test_label_ids },
-  { "/nmsfilter/classes/many-label-ids", test_many_label_ids }, { NULL } };
+static const TestCase cases[] = { CASE (test_classes_list), CASE (test_class_options_forms),
+  CASE (test_class_options_keys), CASE (test_candidate_decides), CASE (test_unusable_at_start),
+  CASE (test_unusable_while_playing), CASE (test_command_line), CASE (test_label_ids),
+  CASE (test_many_label_ids), { NULL } };
 
 GST_TEST_PROGRAM (cases);

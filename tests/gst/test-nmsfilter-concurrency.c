@@ -60,10 +60,10 @@ static guint
 attach_boxes (GstBuffer *buffer, guint variant)
 {
   static const gchar *const labels[] = { "person", "car", "dog" };
-  GRand *rand = g_rand_new_with_seed (variant);
-  guint count = (guint) g_rand_int_range (rand, 0, 41), i;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (variant);
+  guint count = (guint) g_rand_int_range (rand, 0, 41);
 
-  for (i = 0; i < count; i++) {
+  for (guint i = 0; i < count; i++) {
     const gchar *label = labels[g_rand_int_range (rand, 0, 3)];
     gint x = g_rand_int_range (rand, 0, 200), y = g_rand_int_range (rand, 0, 200);
     gint w = g_rand_int_range (rand, 20, 200), h = g_rand_int_range (rand, 20, 200);
@@ -77,7 +77,6 @@ attach_boxes (GstBuffer *buffer, guint variant)
     if (variant % 5 == 0 && i > 4)
       roi->parent_id = (gint) i / 3;
   }
-  g_rand_free (rand);
   return count;
 }
 
@@ -99,20 +98,16 @@ digest (GstBuffer *buffer)
 static void
 find_expected (Stream *stream, const gchar *settings)
 {
-  gchar *line = g_strdup_printf ("nmsfilter %s", settings);
-  GstHarness *h = harness_new (line);
-  guint i;
+  g_autofree gchar *line = g_strdup_printf ("nmsfilter %s", settings);
+  g_autoptr (GstHarness) h = harness_new (line);
 
-  for (i = 0; i < VARIANTS; i++) {
-    GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
+  for (guint i = 0; i < VARIANTS; i++) {
+    g_autoptr (GstBuffer) buffer = frame_new (i * 100 * GST_MSECOND);
 
     attach_boxes (buffer, i);
     buffer = through (h, buffer);
     stream->expected[i] = digest (buffer);
-    gst_buffer_unref (buffer);
   }
-  gst_harness_teardown (h);
-  g_free (line);
 }
 
 /* ------------------------------------------------------------------ pipelines */
@@ -124,12 +119,10 @@ on_source_event (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_STREAM_START
       && !gst_pad_has_current_caps (pad)) {
-    GstCaps *caps = gst_caps_from_string (FRAME_CAPS);
-    GstEvent *event = gst_event_new_caps (caps);
+    g_autoptr (GstCaps) caps = gst_caps_from_string (FRAME_CAPS);
+    g_autoptr (GstEvent) event = gst_event_new_caps (caps);
 
     gst_pad_store_sticky_event (pad, event);
-    gst_event_unref (event);
-    gst_caps_unref (caps);
   }
   return GST_PAD_PROBE_OK;
 }
@@ -179,13 +172,11 @@ pipeline_new (const gchar *settings, const gchar *source_settings, Stream *strea
 static void
 wait_for_end (GstElement *pipeline)
 {
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
       GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
 
   g_assert_cmpstr (GST_MESSAGE_TYPE_NAME (message), ==, "eos");
-  gst_message_unref (message);
-  gst_object_unref (bus);
 }
 
 /* Adds the counts of a filter, which must add up at any time. */
@@ -194,12 +185,11 @@ add_totals (Totals *totals, GstElement *filter)
 {
   static const gchar *const drops[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid" };
-  GstStructure *stats;
+  g_autoptr (GstStructure) stats = NULL;
   guint64 value, in, out, dropped = 0;
-  guint i;
 
   g_object_get (filter, "stats", &stats, NULL);
-  for (i = 0; i < G_N_ELEMENTS (drops); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (drops); i++) {
     g_assert_true (gst_structure_get_uint64 (stats, drops[i], &value));
     dropped += value;
   }
@@ -209,7 +199,6 @@ add_totals (Totals *totals, GstElement *filter)
   totals->frames += value;
   totals->boxes_in += in;
   totals->boxes_out += out;
-  gst_structure_free (stats);
 }
 
 /* ----------------------------------------------------------- the other threads */
@@ -262,10 +251,9 @@ set_something (GstElement *filter, GRand *rand, gboolean refused)
 static gpointer
 change_settings (gpointer user_data)
 {
-  GRand *rand = g_rand_new_with_seed (GPOINTER_TO_UINT (user_data));
-  guint i;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (GPOINTER_TO_UINT (user_data));
 
-  for (i = 0; i < SETTINGS; i++) {
+  for (guint i = 0; i < SETTINGS; i++) {
     gint number = g_rand_int_range (rand, STEADY, STREAMS);
     GstElement *filter = filter_of (&streams[number]);
 
@@ -274,17 +262,15 @@ change_settings (gpointer user_data)
       gst_object_unref (filter);
     }
   }
-  g_rand_free (rand);
   return NULL;
 }
 
 static gpointer
 read_settings (gpointer user_data)
 {
-  GRand *rand = g_rand_new_with_seed (GPOINTER_TO_UINT (user_data));
-  guint i;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (GPOINTER_TO_UINT (user_data));
 
-  for (i = 0; i < READINGS; i++) {
+  for (guint i = 0; i < READINGS; i++) {
     GstElement *filter = filter_of (&streams[g_rand_int_range (rand, 0, STREAMS)]);
     Totals totals = { 0 };
     gchar *engine, *classes;
@@ -301,7 +287,6 @@ read_settings (gpointer user_data)
     g_clear_pointer (&options, gst_structure_free);
     gst_object_unref (filter);
   }
-  g_rand_free (rand);
   return NULL;
 }
 
@@ -309,10 +294,9 @@ read_settings (gpointer user_data)
 static gpointer
 build_pipelines (gpointer user_data)
 {
-  GRand *rand = g_rand_new_with_seed (GPOINTER_TO_UINT (user_data));
-  guint i;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (GPOINTER_TO_UINT (user_data));
 
-  for (i = 0; i < PIPELINES; i++) {
+  for (guint i = 0; i < PIPELINES; i++) {
     Stream *stream = g_new0 (Stream, 1);
 
     /* on_sink compares only streams in streams[], so not this one */
@@ -328,7 +312,6 @@ build_pipelines (gpointer user_data)
     gst_object_unref (stream->pipeline);
     g_free (stream);
   }
-  g_rand_free (rand);
   return NULL;
 }
 
@@ -350,8 +333,8 @@ swap_now (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Stream *stream = user_data;
   GstBin *bin = GST_BIN (stream->pipeline);
-  GstElement *before = gst_bin_get_by_name (bin, "before");
-  GstElement *sink = gst_bin_get_by_name (bin, "sink");
+  g_autoptr (GstElement) before = gst_bin_get_by_name (bin, "before");
+  g_autoptr (GstElement) sink = gst_bin_get_by_name (bin, "sink");
   GstElement *old = filter_of (stream), *new;
 
   gst_element_unlink (before, old);
@@ -367,8 +350,6 @@ swap_now (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
       stream);
   g_assert_true (gst_element_link_many (before, new, sink, NULL));
   g_assert_true (gst_element_sync_state_with_parent (new));
-  gst_object_unref (before);
-  gst_object_unref (sink);
   return GST_PAD_PROBE_REMOVE;
 }
 
@@ -387,20 +368,16 @@ wait_for_flow (Stream *stream)
 static gpointer
 swap_filters (gpointer user_data)
 {
-  guint i;
-
-  for (i = SWAPPED; i < STREAMS; i++)
+  for (guint i = SWAPPED; i < STREAMS; i++)
     wait_for_flow (&streams[i]);
-  for (i = 0; i < SWAPS; i++) {
+  for (guint i = 0; i < SWAPS; i++) {
     Stream *stream = &streams[SWAPPED + i % (STREAMS - SWAPPED)];
-    GstElement *before = gst_bin_get_by_name (GST_BIN (stream->pipeline), "before");
-    GstPad *pad = gst_element_get_static_pad (before, "src");
+    g_autoptr (GstElement) before = gst_bin_get_by_name (GST_BIN (stream->pipeline), "before");
+    g_autoptr (GstPad) pad = gst_element_get_static_pad (before, "src");
 
     stream->flowing = FALSE;
     gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_IDLE, swap_now, stream, NULL);
     wait_for_flow (stream);
-    gst_object_unref (pad);
-    gst_object_unref (before);
   }
   return NULL;
 }
@@ -414,9 +391,8 @@ test_streams (void)
     read_settings, build_pipelines, build_pipelines, swap_filters };
   GThread *threads[G_N_ELEMENTS (functions)];
   guint64 frames = 0;
-  guint i;
 
-  for (i = 0; i < STREAMS; i++) {
+  for (guint i = 0; i < STREAMS; i++) {
     const gchar *settings = i < STEADY ? steady_settings[i] : "";
 
     g_mutex_init (&streams[i].swap_mutex);
@@ -428,18 +404,18 @@ test_streams (void)
       playing_probe_type (streams[i].pipeline, "filter", "src", GST_PAD_PROBE_TYPE_BUFFER,
           on_first_buffer, &streams[i]);
   }
-  for (i = 0; i < STREAMS; i++)
+  for (guint i = 0; i < STREAMS; i++)
     g_assert_cmpint (gst_element_set_state (streams[i].pipeline, GST_STATE_PLAYING), !=,
         GST_STATE_CHANGE_FAILURE);
 
-  for (i = 0; i < G_N_ELEMENTS (functions); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
     threads[i] = g_thread_new ("other", functions[i], GUINT_TO_POINTER (i + 1));
-  for (i = 0; i < G_N_ELEMENTS (functions); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
     g_thread_join (threads[i]);
 
-  for (i = 0; i < STREAMS; i++)
+  for (guint i = 0; i < STREAMS; i++)
     gst_element_send_event (streams[i].pipeline, gst_event_new_eos ());
-  for (i = 0; i < STREAMS; i++) {
+  for (guint i = 0; i < STREAMS; i++) {
     Stream *stream = &streams[i];
     Totals totals;
     GstElement *filter;
@@ -465,7 +441,6 @@ test_streams (void)
   g_test_message ("%" G_GUINT64_FORMAT " frames in all", frames);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/concurrency/sixteen-streams", test_streams },
-  { NULL } };
+static const TestCase cases[] = { CASE (test_streams), { NULL } };
 
 GST_TEST_PROGRAM (cases);

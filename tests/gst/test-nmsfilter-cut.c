@@ -18,9 +18,8 @@ two_tiles (void)
   GstBuffer *buffer = frame_new (0);
 
   mark (add_scored (buffer, 1, "person", 302, 100, 36, 100, 0.95));
-  add_scored (buffer, 2, "person", 302, 100, 60, 100, 0.7);
-  add_scored (buffer, 3, "person", 0, 300, 50, 100, 0.9);
-  add_scored (buffer, 4, "person", 10, 300, 50, 100, 0.8);
+  add_boxes (buffer,
+      "2 person 302,100,60,100 0.7; 3 person 0,300,50,100 0.9; 4 person 10,300,50,100 0.8");
   mark (add_scored (buffer, 5, "person", 300, 400, 40, 70, 0.2));
   return buffer;
 }
@@ -47,24 +46,22 @@ test_dropped (void)
 static void
 test_unscored (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
   GstBuffer *buffer = frame_new (0);
 
-  add_region (buffer, 1, "a", 20, 0, 100, 100);
+  add_boxes (buffer, "1 a 20,0,100,100");
   mark (add_region (buffer, 2, "a", 0, 0, 100, 100));
-  add_region (buffer, 3, "a", 40, 0, 100, 100);
+  add_boxes (buffer, "3 a 40,0,100,100");
   mark (add_scored (buffer, 4, "a", 0, 0, 90, 100, 0.9));
   expect_through (h, buffer, "1");
-  g_assert_cmpuint (stat_of (h->element, "lower-ranked"), ==, 2);
-  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 3);
-  gst_harness_teardown (h);
+  assert_stats (h->element, "lower-ranked=2 suppressed=3");
 }
 
 /* The confidences on the buffer remain, and the tag names the whole box. */
 static void
 test_confidences_remain (void)
 {
-  GstBuffer *out = filtered ("nmsfilter action=tag score-threshold=0.3", two_tiles ());
+  g_autoptr (GstBuffer) out = filtered ("nmsfilter action=tag score-threshold=0.3", two_tiles ());
   GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (out, 1);
   gdouble confidence;
 
@@ -72,10 +69,7 @@ test_confidences_remain (void)
       gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi, "detection"),
           "confidence", &confidence));
   g_assert_cmpfloat (confidence, ==, 0.95);
-  assert_tag (out, 1, "suppressed:1");
-  assert_tag (out, 2, "kept");
-  assert_tag (out, 5, "below-score");
-  gst_buffer_unref (out);
+  assert_tags (out, "1=suppressed:1 2=kept 5=below-score");
 }
 
 /* A lower rank equals scores from which 10 is subtracted. */
@@ -83,16 +77,15 @@ static void
 test_as_if_scored_lower (void)
 {
   static const gchar rule[] = "nmsfilter iou-threshold=0.3 max-per-class=4 max-candidates=40";
-  GstHarness *marked = harness_new (rule), *lower = harness_new (rule);
-  GRand *random = g_rand_new_with_seed (6);
-  guint round, cut = 0;
-  gint i;
+  g_autoptr (GstHarness) marked = harness_new (rule), lower = harness_new (rule);
+  g_autoptr (GRand) random = g_rand_new_with_seed (6);
+  guint cut = 0;
 
-  for (round = 0; round < 200; round++) {
-    GstBuffer *a = frame_new (0), *b = frame_new (0);
-    gchar *ids;
+  for (guint round = 0; round < 200; round++) {
+    g_autoptr (GstBuffer) a = frame_new (0), b = frame_new (0);
+    g_autofree gchar *ids = NULL;
 
-    for (i = 0; i < 60; i++) {
+    for (gint i = 0; i < 60; i++) {
       const gint x = g_rand_int_range (random, 0, 12) * 30;
       const gint y = g_rand_int_range (random, 0, 10) * 30;
       const gint w = g_rand_int_range (random, 1, 8) * 20;
@@ -112,20 +105,12 @@ test_as_if_scored_lower (void)
     b = through (lower, b);
     ids = g_strdup (ids_on (b));
     assert_ids (a, ids);
-    g_free (ids);
-    gst_buffer_unref (a);
-    gst_buffer_unref (b);
   }
   g_assert_cmpuint (stat_of (marked->element, "lower-ranked"), ==, cut);
   g_assert_cmpuint (cut, >, 1000);
-  g_rand_free (random);
-  gst_harness_teardown (marked);
-  gst_harness_teardown (lower);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/cut/whole-boxes-first", test_whole_boxes_first },
-  { "/nmsfilter/cut/dropped", test_dropped }, { "/nmsfilter/cut/unscored", test_unscored },
-  { "/nmsfilter/cut/confidences-remain", test_confidences_remain },
-  { "/nmsfilter/cut/as-if-scored-lower", test_as_if_scored_lower }, { NULL } };
+static const TestCase cases[] = { CASE (test_whole_boxes_first), CASE (test_dropped),
+  CASE (test_unscored), CASE (test_confidences_remain), CASE (test_as_if_scored_lower), { NULL } };
 
 GST_TEST_PROGRAM (cases);

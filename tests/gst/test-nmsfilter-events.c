@@ -12,8 +12,7 @@ pair (GstClockTime pts)
 {
   GstBuffer *buffer = frame_new (pts);
 
-  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
-  add_scored (buffer, 2, "a", 10, 0, 100, 100, 0.5);
+  add_boxes (buffer, "1 a 0,0,100,100 0.9; 2 a 10,0,100,100 0.5");
   return buffer;
 }
 
@@ -22,8 +21,7 @@ lone (GstClockTime pts)
 {
   GstBuffer *buffer = frame_new (pts);
 
-  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
-  add_scored (buffer, 2, "a", 300, 0, 100, 100, 0.5);
+  add_boxes (buffer, "1 a 0,0,100,100 0.9; 2 a 300,0,100,100 0.5");
   return buffer;
 }
 
@@ -46,20 +44,17 @@ test_unchanged_is_not_copied (void)
 {
   static const gchar *const lines[] = { "nmsfilter", "nmsfilter action=tag classes=b",
     "nmsfilter classes=b" };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (lines); i++) {
-    GstHarness *h = running_harness (lines[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    g_autoptr (GstHarness) h = running_harness (lines[i]);
     GstBuffer *buffers[] = { frame_new (0), lone (0) }, *out;
-    guint k;
 
-    for (k = 0; k < 2; k++) {
+    for (guint k = 0; k < 2; k++) {
       out = through (h, gst_buffer_ref (buffers[k]));
       g_assert_true (out == buffers[k]);
       gst_buffer_unref (out);
       gst_buffer_unref (buffers[k]);
     }
-    gst_harness_teardown (h);
   }
 }
 
@@ -67,14 +62,13 @@ test_unchanged_is_not_copied (void)
 static void
 test_writable_is_changed_in_place (void)
 {
-  GstHarness *h = running_harness ("nmsfilter");
-  GstBuffer *buffer = pair (0), *out;
+  g_autoptr (GstHarness) h = running_harness ("nmsfilter");
+  GstBuffer *buffer = pair (0);
+  g_autoptr (GstBuffer) out = NULL;
 
   out = through (h, buffer);
   g_assert_true (out == buffer);
   assert_ids (out, "1");
-  gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 
 /* A shared buffer with boxes to remove is copied, without its memory; the other owner
@@ -83,11 +77,10 @@ static void
 test_shared_is_copied_without_memory (void)
 {
   static const gchar *const lines[] = { "nmsfilter", "nmsfilter action=tag" };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (lines); i++) {
-    GstHarness *h = running_harness (lines[i]);
-    GstBuffer *buffer = pair (7 * GST_SECOND), *out;
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    g_autoptr (GstHarness) h = running_harness (lines[i]);
+    g_autoptr (GstBuffer) buffer = pair (7 * GST_SECOND), out = NULL;
 
     out = through (h, gst_buffer_ref (buffer));
     g_assert_true (out != buffer);
@@ -98,9 +91,6 @@ test_shared_is_copied_without_memory (void)
     assert_tag (out, 1, i == 0 ? "" : "kept");
     assert_ids (buffer, "1 2");
     assert_tag (buffer, 1, "");
-    gst_buffer_unref (out);
-    gst_buffer_unref (buffer);
-    gst_harness_teardown (h);
   }
 }
 
@@ -109,18 +99,15 @@ test_shared_is_copied_without_memory (void)
 static void
 test_shared_with_locked (void)
 {
-  GstHarness *h = running_harness ("nmsfilter");
-  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstHarness) h = running_harness ("nmsfilter");
+  g_autoptr (GstBuffer) buffer = frame_new (0);
   GstVideoRegionOfInterestMeta *roi;
 
   roi = add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.1);
   GST_META_FLAG_SET (&roi->meta, GST_META_FLAG_LOCKED);
-  add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.5);
-  add_scored (buffer, 3, "a", 0, 0, 100, 100, 0.9);
+  add_boxes (buffer, "2 a 0,0,100,100 0.5; 3 a 0,0,100,100 0.9");
   expect_through (h, gst_buffer_ref (buffer), "1 3");
   GST_META_FLAG_UNSET (&roi->meta, GST_META_FLAG_LOCKED);
-  gst_buffer_unref (buffer);
-  gst_harness_teardown (h);
 }
 
 /* Memory that fails the test when it is mapped. */
@@ -159,28 +146,26 @@ static void
 test_memory_is_never_mapped (void)
 {
   static const gchar *const lines[] = { "nmsfilter", "nmsfilter action=tag" };
-  GstAllocator *allocator = gst_object_ref_sink (g_object_new (no_map_allocator_get_type (), NULL));
-  guint i, shared;
+  g_autoptr (GstAllocator)
+      allocator = gst_object_ref_sink (g_object_new (no_map_allocator_get_type (), NULL));
+  guint i;
 
   for (i = 0; i < G_N_ELEMENTS (lines); i++)
-    for (shared = 0; shared < 2; shared++) {
-      GstHarness *h = running_harness (lines[i]);
+    for (guint shared = 0; shared < 2; shared++) {
+      g_autoptr (GstHarness) h = running_harness (lines[i]);
       GstMemory *memory = g_new0 (GstMemory, 1);
       GstBuffer *buffer = gst_buffer_new (), *out;
 
       gst_memory_init (memory, 0, allocator, NULL, 64, 0, 0, 64);
       gst_buffer_append_memory (buffer, memory);
-      add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
-      add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.8);
+      add_boxes (buffer, "1 a 0,0,100,100 0.9; 2 a 0,0,100,100 0.8");
       out = through (h, shared ? gst_buffer_ref (buffer) : buffer);
       assert_ids (out, i == 0 ? "1" : "1 2");
       g_assert_true (gst_buffer_peek_memory (out, 0) == memory);
       gst_buffer_unref (out);
       if (shared)
         gst_buffer_unref (buffer);
-      gst_harness_teardown (h);
     }
-  gst_object_unref (allocator);
 }
 
 /* --------------------------------------------------------------- pipelines */
@@ -197,9 +182,7 @@ attach_boxes (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
 
   GST_PAD_PROBE_INFO_DATA (info) = buffer;
-  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
-  add_scored (buffer, 2, "a", 10, 0, 100, 100, 0.5);
-  add_scored (buffer, 3, "a", 200, 0, 100, 100, 0.5);
+  add_boxes (buffer, "1 a 0,0,100,100 0.9; 2 a 10,0,100,100 0.5; 3 a 200,0,100,100 0.5");
   return GST_PAD_PROBE_OK;
 }
 
@@ -227,12 +210,12 @@ boxes_pipeline (const gchar *launch_line)
 static void
 test_tee (void)
 {
-  GstElement *pipeline = playing_new (
-      "videotestsrc num-buffers=20 ! "
-      "video/x-raw,width=320,height=240 ! tee name=t "
-      "t. ! queue ! nmsfilter ! fakesink name=clean sync=false "
-      "t. ! queue ! nmsfilter action=tag ! fakesink name=tagged sync=false "
-      "t. ! queue ! fakesink name=raw sync=false");
+  g_autoptr (GstElement)
+      pipeline = playing_new ("videotestsrc num-buffers=20 ! "
+                              "video/x-raw,width=320,height=240 ! tee name=t "
+                              "t. ! queue ! nmsfilter ! fakesink name=clean sync=false "
+                              "t. ! queue ! nmsfilter action=tag ! fakesink name=tagged sync=false "
+                              "t. ! queue ! fakesink name=raw sync=false");
   Seen clean = { 0 }, tagged = { 0 }, raw = { 0 };
 
   playing_probe (pipeline, "t", "sink", attach_boxes, NULL);
@@ -245,22 +228,21 @@ test_tee (void)
   g_assert_cmpuint (tagged.boxes, ==, 60);
   g_assert_cmpuint (raw.buffers, ==, 20);
   g_assert_cmpuint (raw.boxes, ==, 60);
-  gst_object_unref (pipeline);
 }
 
 /* Each of several cycles from NULL to PLAYING and back gives the same result. */
 static void
 test_null_playing_loop (void)
 {
-  GstElement *pipeline = boxes_pipeline ("videotestsrc num-buffers=5 ! nmsfilter name=n "
-                                         "interval=1000000000 ! fakesink name=s sync=false");
-  GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
-  guint round;
+  g_autoptr (GstElement)
+      pipeline = boxes_pipeline ("videotestsrc num-buffers=5 ! nmsfilter name=n "
+                                 "interval=1000000000 ! fakesink name=s sync=false");
+  g_autoptr (GstElement) filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
 
-  for (round = 0; round < 20; round++) {
+  for (guint round = 0; round < 20; round++) {
     Seen seen = { 0 };
-    GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "s");
-    GstPad *pad = gst_element_get_static_pad (sink, "sink");
+    g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "s");
+    g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
     gulong id = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_boxes, &seen, NULL);
 
     playing_to_end (pipeline);
@@ -268,11 +250,7 @@ test_null_playing_loop (void)
     g_assert_cmpuint (seen.boxes, ==, 10);
     g_assert_cmpuint (stat_of (filter, "frames"), ==, 5); /* reset from READY to PAUSED */
     g_assert_cmpuint (stat_of (filter, "suppressed"), ==, 5);
-    gst_object_unref (pad);
-    gst_object_unref (sink);
   }
-  gst_object_unref (filter);
-  gst_object_unref (pipeline);
 }
 
 /* States are left before they are reached: nothing hangs, no message is an error, and whatever came
@@ -280,9 +258,10 @@ test_null_playing_loop (void)
 static void
 test_aborted_playing (void)
 {
-  GstElement *pipeline = boxes_pipeline ("videotestsrc is-live=true ! nmsfilter name=n ! "
-                                         "fakesink name=s sync=false");
-  GstBus *bus = gst_element_get_bus (pipeline);
+  g_autoptr (GstElement)
+      pipeline = boxes_pipeline ("videotestsrc is-live=true ! nmsfilter name=n ! "
+                                 "fakesink name=s sync=false");
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   Seen seen = { 0 };
 
   playing_probe (pipeline, "s", "sink", count_boxes, &seen);
@@ -297,22 +276,19 @@ test_aborted_playing (void)
         GST_STATE_CHANGE_SUCCESS);
   }
   g_assert_cmpuint (seen.boxes, ==, 2 * seen.buffers);
-  gst_object_unref (bus);
-  gst_object_unref (pipeline);
 }
 
 static void
 test_seek (void)
 {
-  GstElement *pipeline = boxes_pipeline (
+  g_autoptr (GstElement) pipeline = boxes_pipeline (
       "videotestsrc num-buffers=500 ! "
       "video/x-raw,framerate=10/1 ! nmsfilter name=n ! fakesink sync=false name=s");
-  GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
-  guint i;
+  g_autoptr (GstElement) filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
 
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND);
-  for (i = 0; i < 5; i++) {
+  for (guint i = 0; i < 5; i++) {
     g_assert_true (gst_element_seek_simple (pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
         (i % 2 ? 1 : 3) * GST_SECOND));
     gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND);
@@ -320,8 +296,6 @@ test_seek (void)
   playing_to_end (pipeline);
   g_assert_cmpuint (stat_of (filter, "boxes-in"), ==, 3 * stat_of (filter, "frames"));
   g_assert_cmpuint (stat_of (filter, "suppressed"), ==, stat_of (filter, "frames"));
-  gst_object_unref (filter);
-  gst_object_unref (pipeline);
 }
 
 /* Other threads set and read all properties while it plays. */
@@ -329,19 +303,16 @@ static gpointer
 fiddle (gpointer user_data)
 {
   GstElement *filter = user_data;
-  guint i;
 
-  for (i = 0; g_object_get_data (G_OBJECT (filter), "stop") == NULL; i++) {
-    GstStructure *stats;
-    gchar *used;
+  for (guint i = 0; g_object_get_data (G_OBJECT (filter), "stop") == NULL; i++) {
+    g_autoptr (GstStructure) stats = NULL;
+    g_autofree gchar *used = NULL;
 
     g_object_set (filter, "iou-threshold", (i % 11) / 10.f, "classes", i % 2 ? "a" : NULL,
         "max-detections", i % 3, "engine", i % 3, "missing-score", i % 4, "action", i % 2, NULL);
     gst_util_set_object_arg (G_OBJECT (filter), "class-options",
         i % 2 ? "o,a=[o,max=1]" : "o,b=[o,max=2]");
     g_object_get (filter, "stats", &stats, "engine-in-use", &used, NULL);
-    gst_structure_free (stats);
-    g_free (used);
   }
   return NULL;
 }
@@ -349,10 +320,10 @@ fiddle (gpointer user_data)
 static void
 test_settings_from_other_threads (void)
 {
-  GstElement *pipeline = boxes_pipeline (
+  g_autoptr (GstElement) pipeline = boxes_pipeline (
       "videotestsrc num-buffers=2000 ! "
       "video/x-raw,width=16,height=16 ! nmsfilter name=n ! fakesink sync=false");
-  GstElement *filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
+  g_autoptr (GstElement) filter = gst_bin_get_by_name (GST_BIN (pipeline), "n");
   GThread *threads[2];
 
   threads[0] = g_thread_new ("fiddle", fiddle, filter);
@@ -361,10 +332,7 @@ test_settings_from_other_threads (void)
   g_object_set_data (G_OBJECT (filter), "stop", filter);
   g_thread_join (threads[0]);
   g_thread_join (threads[1]);
-  g_assert_cmpuint (stat_of (filter, "frames"), ==, 2000);
-  g_assert_cmpuint (stat_of (filter, "boxes-in"), ==, 6000);
-  gst_object_unref (filter);
-  gst_object_unref (pipeline);
+  assert_stats (filter, "frames=2000 boxes-in=6000");
 }
 
 /* ------------------------------------------------------------ events, queries */
@@ -372,7 +340,7 @@ test_settings_from_other_threads (void)
 static void
 test_gap (void)
 {
-  GstHarness *h = running_harness ("nmsfilter");
+  g_autoptr (GstHarness) h = running_harness ("nmsfilter");
   GstEvent *event;
 
   while ((event = gst_harness_try_pull_event (h)))
@@ -382,7 +350,6 @@ test_gap (void)
   g_assert_cmpint (GST_EVENT_TYPE (event), ==, GST_EVENT_GAP);
   gst_event_unref (event);
   gst_buffer_unref (through (h, pair (2 * GST_SECOND)));
-  gst_harness_teardown (h);
 }
 
 /* The frame size changes in mid-stream: normalized coordinates that are 10..20 and
@@ -390,11 +357,10 @@ test_gap (void)
 static void
 test_caps_change (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
   GstBuffer *buffer, *out;
-  guint round;
 
-  for (round = 0; round < 4; round++) {
+  for (guint round = 0; round < 4; round++) {
     buffer = frame_new (0);
     add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
     add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
@@ -408,13 +374,12 @@ test_caps_change (void)
     assert_ids (out, round == 1 || round == 2 ? "1" : "1 2");
     gst_buffer_unref (out);
   }
-  gst_harness_teardown (h);
 }
 
 static void
 test_no_caps (void)
 {
-  GstHarness *h = harness_new_caps ("nmsfilter", NULL);
+  g_autoptr (GstHarness) h = harness_new_caps ("nmsfilter", NULL);
   GstSegment segment;
 
   gst_harness_play (h);
@@ -422,27 +387,24 @@ test_no_caps (void)
   gst_segment_init (&segment, GST_FORMAT_BYTES);
   g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
   expect_through (h, pair (GST_CLOCK_TIME_NONE), "1");
-  gst_harness_teardown (h);
 }
 
 static void
 test_no_timestamps (void)
 {
-  GstHarness *h = running_harness ("nmsfilter interval=1000000000");
-  GstBuffer *out = through (h, pair (GST_CLOCK_TIME_NONE));
+  g_autoptr (GstHarness) h = running_harness ("nmsfilter interval=1000000000");
+  g_autoptr (GstBuffer) out = through (h, pair (GST_CLOCK_TIME_NONE));
 
   assert_ids (out, "1");
   g_assert_false (GST_BUFFER_PTS_IS_VALID (out));
-  gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 
 static void
 test_allocation (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
-  GstCaps *caps = gst_caps_from_string (FRAME_CAPS);
-  GstQuery *query;
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
+  g_autoptr (GstCaps) caps = gst_caps_from_string (FRAME_CAPS);
+  g_autoptr (GstQuery) query = NULL;
   guint index, pools;
 
   gst_harness_add_propose_allocation_meta (h, GST_VIDEO_META_API_TYPE, NULL);
@@ -455,16 +417,13 @@ test_allocation (void)
   g_assert_true (gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, &index));
   pools = gst_query_get_n_allocation_pools (query);
   g_assert_cmpuint (pools, ==, 0);
-  gst_query_unref (query);
-  gst_caps_unref (caps);
-  gst_harness_teardown (h);
 }
 
 /* The query succeeds where no element downstream answers it. */
 static void
 test_allocation_without_answer (void)
 {
-  GstElement *element = element_new ("nmsfilter");
+  g_autoptr (GstElement) element = element_new ("nmsfilter");
   GstPad *pad = gst_element_get_static_pad (element, "sink");
   GstCaps *caps = gst_caps_from_string (FRAME_CAPS);
   GstQuery *query = gst_query_new_allocation (caps, TRUE);
@@ -479,35 +438,23 @@ test_allocation_without_answer (void)
   gst_caps_unref (caps);
   gst_object_unref (pad);
   gst_element_set_state (element, GST_STATE_NULL);
-  gst_object_unref (element);
 }
 
 static void
 test_latency (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
 
   gst_harness_set_upstream_latency (h, 30 * GST_MSECOND);
   g_assert_cmpuint (gst_harness_query_latency (h), ==, 30 * GST_MSECOND);
-  gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/events/unchanged-is-not-copied",
-                                      test_unchanged_is_not_copied },
-  { "/nmsfilter/events/changed-in-place", test_writable_is_changed_in_place },
-  { "/nmsfilter/events/copied-without-memory", test_shared_is_copied_without_memory },
-  { "/nmsfilter/events/shared-with-locked", test_shared_with_locked },
-  { "/nmsfilter/events/never-mapped", test_memory_is_never_mapped },
-  { "/nmsfilter/events/tee", test_tee },
-  { "/nmsfilter/events/null-playing-loop", test_null_playing_loop },
-  { "/nmsfilter/events/aborted-playing", test_aborted_playing },
-  { "/nmsfilter/events/seek", test_seek },
-  { "/nmsfilter/events/other-threads", test_settings_from_other_threads },
-  { "/nmsfilter/events/gap", test_gap }, { "/nmsfilter/events/caps-change", test_caps_change },
-  { "/nmsfilter/events/no-caps", test_no_caps },
-  { "/nmsfilter/events/no-timestamps", test_no_timestamps },
-  { "/nmsfilter/events/allocation", test_allocation },
-  { "/nmsfilter/events/allocation-without-answer", test_allocation_without_answer },
-  { "/nmsfilter/events/latency", test_latency }, { NULL } };
+static const TestCase cases[] = { CASE (test_unchanged_is_not_copied),
+  CASE (test_writable_is_changed_in_place), CASE (test_shared_is_copied_without_memory),
+  CASE (test_shared_with_locked), CASE (test_memory_is_never_mapped), CASE (test_tee),
+  CASE (test_null_playing_loop), CASE (test_aborted_playing), CASE (test_seek),
+  CASE (test_settings_from_other_threads), CASE (test_gap), CASE (test_caps_change),
+  CASE (test_no_caps), CASE (test_no_timestamps), CASE (test_allocation),
+  CASE (test_allocation_without_answer), CASE (test_latency), { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "videotestsrc");

@@ -14,12 +14,9 @@ street (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "car", 0, 0, 100, 100, 0.9);
-  add_scored (buffer, 2, "truck", 5, 0, 100, 100, 0.8);
-  add_scored (buffer, 3, "bus", 10, 0, 100, 100, 0.3);
-  add_scored (buffer, 4, "person", 0, 5, 100, 100, 0.5);
-  add_scored (buffer, 5, "rider", 300, 0, 50, 100, 0.7);
-  add_scored (buffer, 6, "person", 305, 0, 50, 100, 0.6);
+  add_boxes (buffer,
+      "1 car 0,0,100,100 0.9; 2 truck 5,0,100,100 0.8; 3 bus 10,0,100,100 0.3; "
+      "4 person 0,5,100,100 0.5; 5 rider 300,0,50,100 0.7; 6 person 305,0,50,100 0.6");
   return buffer;
 }
 
@@ -61,10 +58,9 @@ test_rows (void)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    gchar *line = g_strconcat ("nmsfilter ", rows[i].rule, NULL);
+    g_autofree gchar *line = g_strconcat ("nmsfilter ", rows[i].rule, NULL);
 
     expect (line, street (), rows[i].ids);
-    g_free (line);
   }
 }
 
@@ -74,9 +70,7 @@ test_over_limit (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "bus", 200, 0, 100, 100, 0.9);
-  add_scored (buffer, 2, "bus", 0, 0, 100, 100, 0.8);
-  add_scored (buffer, 3, "car", 0, 0, 100, 100, 0.7);
+  add_boxes (buffer, "1 bus 200,0,100,100 0.9; 2 bus 0,0,100,100 0.8; 3 car 0,0,100,100 0.7");
   expect ("nmsfilter class-groups=bus>car class-options=o,bus=[o,max=1]", buffer, "1 3");
 }
 
@@ -86,9 +80,7 @@ test_unscored (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "car", 0, 0, 100, 100, 0.9);
-  add_region (buffer, 2, "bus", 10, 0, 100, 100);
-  add_region (buffer, 3, "car", 300, 0, 100, 100);
+  add_boxes (buffer, "1 car 0,0,100,100 0.9; 2 bus 10,0,100,100; 3 car 300,0,100,100");
   expect ("nmsfilter class-groups=bus,car", gst_buffer_ref (buffer), "1 3");
   expect ("nmsfilter class-groups=bus>car", gst_buffer_ref (buffer), "2 3");
   expect ("nmsfilter class-groups=bus,car min-neighbors=1", gst_buffer_ref (buffer), "1");
@@ -102,7 +94,7 @@ test_sources (void)
   GstBuffer *buffer = frame_new (0);
   GstVideoRegionOfInterestMeta *roi;
 
-  add_scored (buffer, 1, "car", 0, 0, 100, 100, 0.2);
+  add_boxes (buffer, "1 car 0,0,100,100 0.2");
   roi = add_scored (buffer, 2, "bus", 0, 0, 100, 100, 0.9);
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("source", "name", G_TYPE_STRING, "far", NULL));
@@ -116,23 +108,16 @@ test_tags_and_stats (void)
   GstHarness *h = harness_new ("nmsfilter action=tag " GROUPS);
   GstBuffer *buffer = street (), *out;
 
-  add_scored (buffer, 7, "bus", 12, 0, 100, 100, 0.2);
+  add_boxes (buffer, "7 bus 12,0,100,100 0.2");
   out = through (h, buffer);
-  assert_tag (out, 1, "suppressed:2");
-  assert_tag (out, 2, "suppressed:2");
-  assert_tag (out, 3, "kept");
-  assert_tag (out, 4, "kept");
-  assert_tag (out, 5, "suppressed:5");
-  assert_tag (out, 6, "kept");
-  assert_tag (out, 7, "suppressed:2");
+  assert_tags (out,
+      "1=suppressed:2 2=suppressed:2 3=kept 4=kept 5=suppressed:5 6=kept 7=suppressed:2");
   gst_buffer_unref (out);
-  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 4);
-  g_assert_cmpuint (stat_of (h->element, "suppressed-by-other-class"), ==, 3);
+  assert_stats (h->element, "suppressed=4 suppressed-by-other-class=3");
   gst_harness_teardown (h);
   h = harness_new ("nmsfilter class-agnostic=true");
   gst_buffer_unref (through (h, street ()));
-  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 4);
-  g_assert_cmpuint (stat_of (h->element, "suppressed-by-other-class"), ==, 4);
+  assert_stats (h->element, "suppressed=4 suppressed-by-other-class=4");
   gst_harness_teardown (h);
 }
 
@@ -140,20 +125,15 @@ test_tags_and_stats (void)
 static void
 test_parts (void)
 {
-  GstHarness *h = harness_new ("nmsfilter class-groups=bus>car");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter class-groups=bus>car");
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "car", 0, 0, 100, 100, 0.9);
-  add_scored (buffer, 2, "plate", 0, 0, 10, 10, 0.9)->parent_id = 1;
-  add_scored (buffer, 3, "car", 5, 0, 100, 100, 0.8);
-  add_scored (buffer, 4, "car", 300, 0, 100, 100, 0.9);
-  add_scored (buffer, 5, "car", 305, 0, 100, 100, 0.8);
-  add_scored (buffer, 6, "plate", 305, 0, 10, 10, 0.8)->parent_id = 5;
-  add_scored (buffer, 7, "bus", 0, 5, 100, 100, 0.1);
+  add_boxes (buffer,
+      "1 car 0,0,100,100 0.9; 2 plate 0,0,10,10 0.9 in 1; 3 car 5,0,100,100 0.8; "
+      "4 car 300,0,100,100 0.9; 5 car 305,0,100,100 0.8; 6 plate 305,0,10,10 0.8 in 5; "
+      "7 bus 0,5,100,100 0.1");
   expect_through (h, buffer, "4 7");
-  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 5);
-  g_assert_cmpuint (stat_of (h->element, "suppressed-by-other-class"), ==, 3);
-  gst_harness_teardown (h);
+  assert_stats (h->element, "suppressed=5 suppressed-by-other-class=3");
 }
 
 static void
@@ -171,8 +151,8 @@ test_refusals (void)
   };
   GstHarness *h = harness_new ("nmsfilter method=soft-linear");
   GstBus *bus = harness_bus (h);
-  GString *many = g_string_new ("c0");
-  GstElement *element;
+  g_autoptr (GString) many = g_string_new ("c0");
+  g_autoptr (GstElement) element = NULL;
 
   g_object_set (h->element, "class-groups", "a>b", NULL);
   assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "\">\" in class-groups");
@@ -191,8 +171,6 @@ test_refusals (void)
   g_object_set (element, "class-groups", many->str, NULL);
   expect_no_start (element, "has more than 1000 ranks");
   gst_element_set_state (element, GST_STATE_NULL);
-  gst_object_unref (element);
-  g_string_free (many, TRUE);
 }
 
 /* ------------------------------------------------------------- random frames */
@@ -315,16 +293,16 @@ decide (const Drawn *drawn, const Grouping *g, guint64 *other)
 static void
 test_definition (void)
 {
-  GRand *random = g_rand_new_with_seed (34);
+  g_autoptr (GRand) random = g_rand_new_with_seed (34);
   Drawn drawn[BOXES];
 
   for (guint k = 0; k < G_N_ELEMENTS (groupings); k++) {
-    GstHarness *h = harness_new ("nmsfilter " LIMITS);
+    g_autoptr (GstHarness) h = harness_new ("nmsfilter " LIMITS);
     guint64 other = 0;
 
     g_object_set (h->element, "class-groups", groupings[k].text, NULL);
     for (guint frame = 0; frame < 200; frame++) {
-      gchar *ids;
+      g_autofree gchar *ids = NULL;
 
       draw_frame (random, drawn);
       ids = decide (drawn, &groupings[k], &other);
@@ -334,13 +312,10 @@ test_definition (void)
               : frame % 4 == 2 ? "sorted"
                                : "spatial");
       expect_through (h, buffer_of (drawn), ids);
-      g_free (ids);
     }
     g_assert_cmpuint (other, >, 100);
     g_assert_cmpuint (stat_of (h->element, "suppressed-by-other-class"), ==, other);
-    gst_harness_teardown (h);
   }
-  g_rand_free (random);
 }
 
 /* Groups equal a filter for each group that lets its classes suppress each other, with every
@@ -350,7 +325,7 @@ test_filters_in_a_row (void)
 {
   static const gchar *const methods[] = { "hard", "soft-gaussian", "matrix-linear", "weighted",
     "merge", "greedy-merge", "average" };
-  GRand *random = g_rand_new_with_seed (35);
+  g_autoptr (GRand) random = g_rand_new_with_seed (35);
   Drawn drawn[BOXES];
 
   for (guint m = 0; m < G_N_ELEMENTS (methods); m++) {
@@ -365,8 +340,8 @@ test_filters_in_a_row (void)
     for (guint k = 0; k < G_N_ELEMENTS (lines); k++)
       h[k] = harness_new (lines[k]);
     for (guint frame = 0; frame < 50; frame++) {
-      GstBuffer *one, *row;
-      gchar *boxes, *ids;
+      g_autoptr (GstBuffer) one = NULL, row = NULL;
+      g_autofree gchar *boxes = NULL, *ids = NULL;
 
       draw_frame (random, drawn);
       for (guint i = 0; i < BOXES; i++) /* a box without a label has a class of its own */
@@ -379,25 +354,16 @@ test_filters_in_a_row (void)
       boxes = g_strdup (boxes_on (row));
       assert_ids (one, ids);
       g_assert_cmpstr (boxes_on (one), ==, boxes);
-      g_free (ids);
-      g_free (boxes);
-      gst_buffer_unref (one);
-      gst_buffer_unref (row);
     }
     for (guint k = 0; k < G_N_ELEMENTS (lines); k++) {
       gst_harness_teardown (h[k]);
       g_free (lines[k]);
     }
   }
-  g_rand_free (random);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/groups/rows", test_rows },
-  { "/nmsfilter/groups/over-limit", test_over_limit },
-  { "/nmsfilter/groups/unscored", test_unscored }, { "/nmsfilter/groups/sources", test_sources },
-  { "/nmsfilter/groups/tags-and-stats", test_tags_and_stats },
-  { "/nmsfilter/groups/parts", test_parts }, { "/nmsfilter/groups/refusals", test_refusals },
-  { "/nmsfilter/groups/definition", test_definition },
-  { "/nmsfilter/groups/filters-in-a-row", test_filters_in_a_row }, { NULL } };
+static const TestCase cases[] = { CASE (test_rows), CASE (test_over_limit), CASE (test_unscored),
+  CASE (test_sources), CASE (test_tags_and_stats), CASE (test_parts), CASE (test_refusals),
+  CASE (test_definition), CASE (test_filters_in_a_row), { NULL } };
 
 GST_TEST_PROGRAM (cases);

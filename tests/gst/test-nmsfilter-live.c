@@ -30,7 +30,7 @@ lacking_source (void)
 static void
 query_latency (const gchar *between, gboolean *live, GstClockTime *least, GstClockTime *most)
 {
-  GstElement *pipeline = playing_new (LIVE " ! %s fakesink sync=true", 50, between);
+  g_autoptr (GstElement) pipeline = playing_new (LIVE " ! %s fakesink sync=true", 50, between);
   GstQuery *query = gst_query_new_latency ();
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
@@ -39,7 +39,6 @@ query_latency (const gchar *between, gboolean *live, GstClockTime *least, GstClo
   gst_query_parse_latency (query, live, least, most);
   gst_query_unref (query);
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (pipeline);
 }
 
 /* The latency query has the same answer with and without nmsfilter. */
@@ -48,10 +47,9 @@ test_latency (void)
 {
   static const gchar *const queues[] = { "", "queue max-size-buffers=3 ! ",
     "queue leaky=downstream max-size-buffers=1 max-size-time=0 max-size-bytes=0 ! " };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (queues) && !lacking_source (); i++) {
-    gchar *with = g_strdup_printf ("%s nmsfilter ! ", queues[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (queues) && !lacking_source (); i++) {
+    g_autofree gchar *with = g_strdup_printf ("%s nmsfilter ! ", queues[i]);
     GstClockTime least[2], most[2];
     gboolean live[2];
 
@@ -62,7 +60,6 @@ test_latency (void)
     g_assert_cmpuint (least[0], >=, FRAME);
     g_assert_cmpuint (least[1], ==, least[0]);
     g_assert_cmpuint (most[1], ==, most[0]);
-    g_free (with);
   }
 }
 
@@ -98,7 +95,6 @@ test_stuck_downstream (void)
   gboolean live;
   gulong probe;
   GstPad *pad;
-  guint i;
 
   if (lacking_source ())
     return;
@@ -116,7 +112,7 @@ test_stuck_downstream (void)
     g_cond_wait (&block.cond, &block.mutex);
   g_mutex_unlock (&block.mutex);
 
-  for (i = 0; i < 20; i++) {
+  for (guint i = 0; i < 20; i++) {
     g_object_set (filter, "iou-threshold", i / 20.0, "classes", "person", "max-detections", i,
         NULL);
     gst_util_set_object_arg (G_OBJECT (filter), "class-options", "o,car=[o,max=5]");
@@ -174,10 +170,10 @@ attach_boxes (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
   guint number = number_of (buffer);
-  gint count = is_slow (number) ? HEAP : BOXES, columns = is_slow (number) ? 200 : 2, i;
+  gint count = is_slow (number) ? HEAP : BOXES, columns = is_slow (number) ? 200 : 2;
   Live *live = user_data;
 
-  for (i = 0; i < count; i++)
+  for (gint i = 0; i < count; i++)
     add_scored (buffer, i + 1, "a", i % columns * 20, is_slow (number) ? i / columns * 20 : 0, 15,
         15, (gdouble) (count - i) / count);
   live->sent++;
@@ -223,9 +219,9 @@ static gint64
 median (const Live *live, guint first, guint end)
 {
   gint64 times[FRAMES];
-  guint i, count = 0;
+  guint count = 0;
 
-  for (i = first; i < end; i++)
+  for (guint i = first; i < end; i++)
     if (live->spent[i] >= 0 && !is_slow (i))
       times[count++] = live->spent[i];
   g_assert_cmpuint (count, >, 0);
@@ -243,10 +239,10 @@ play_slow_frames (Live *live)
       "max-size-bytes=0 max-size-time=0 ! nmsfilter name=filter engine=sequential ! "
       "fakesink sync=true qos=true",
       FRAMES);
-  guint i, slow = 0;
+  guint slow = 0;
 
   *live = (Live) { .sent = 0 };
-  for (i = 0; i < FRAMES; i++)
+  for (guint i = 0; i < FRAMES; i++)
     live->spent[i] = -1;
   playing_probe (pipeline, "source", "src", attach_boxes, live);
   playing_probe (pipeline, "filter", "sink", on_enter, live);
@@ -257,7 +253,7 @@ play_slow_frames (Live *live)
   g_assert_cmpuint (live->left, ==, live->entered);
   g_assert_cmpuint (live->last, ==, FRAMES - 1);
   gst_object_unref (pipeline);
-  for (i = 0; i < FRAMES; i++)
+  for (guint i = 0; i < FRAMES; i++)
     slow += is_slow (i) && live->spent[i] >= 0;
   return slow > 0;
 }
@@ -269,15 +265,15 @@ test_slow_frame (void)
 {
   Live *live = g_new (Live, 1);
   gint64 shortest = G_MAXINT64, before, after;
-  guint i, tries = 1, as_slow = 0;
+  guint tries = 1, as_slow = 0;
 
   if (!lacking_source ()) {
     while (!play_slow_frames (live))
       g_assert_cmpuint (tries++, <, 5);
-    for (i = 0; i < FRAMES; i++)
+    for (guint i = 0; i < FRAMES; i++)
       if (is_slow (i) && live->spent[i] >= 0)
         shortest = MIN (shortest, live->spent[i]);
-    for (i = 0; i < FRAMES; i++)
+    for (guint i = 0; i < FRAMES; i++)
       as_slow += !is_slow (i) && live->spent[i] >= shortest;
     before = median (live, 0, 25);
     after = median (live, 26, FRAMES);
@@ -293,8 +289,7 @@ test_slow_frame (void)
   g_free (live);
 }
 
-static const TestCase cases[] = { { "/nmsfilter-live/latency", test_latency },
-  { "/nmsfilter-live/stuck-downstream", test_stuck_downstream },
-  { "/nmsfilter-live/slow-frame", test_slow_frame }, { NULL } };
+static const TestCase cases[] = { CASE (test_latency), CASE (test_stuck_downstream),
+  CASE (test_slow_frame), { NULL } };
 
 GST_TEST_PROGRAM (cases);

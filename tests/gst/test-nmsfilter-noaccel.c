@@ -43,8 +43,7 @@ push_two (GstHarness *h)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "car", 10, 10, 100, 100, 0.9);
-  add_scored (buffer, 2, "car", 12, 12, 100, 100, 0.8);
+  add_boxes (buffer, "1 car 10,10,100,100 0.9; 2 car 12,12,100,100 0.8");
   expect_through (h, buffer, "1");
 }
 
@@ -53,7 +52,7 @@ static void
 test_warning (void)
 {
   GstBus *bus;
-  GstHarness *h = harness_on_bus (FALSE, &bus);
+  g_autoptr (GstHarness) h = harness_on_bus (FALSE, &bus);
 
   attempts = 0;
   gst_element_set_state (h->element, GST_STATE_PLAYING);
@@ -65,26 +64,22 @@ test_warning (void)
       "engine runs instead.");
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR), ==, 0);
   g_assert_cmpuint (attempts, ==, 2); /* by its name, and beside the plugin */
-  harness_free (h);
 }
 
 static void
 test_strict (void)
 {
   GstBus *bus;
-  GstHarness *h = harness_on_bus (TRUE, &bus);
-  GstMessage *message;
+  g_autoptr (GstHarness) h = harness_on_bus (TRUE, &bus);
+  g_autoptr (GstMessage) message = NULL;
 
   g_assert_cmpint (gst_element_set_state (h->element, GST_STATE_PLAYING), ==,
       GST_STATE_CHANGE_FAILURE);
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ERROR);
-  gst_message_unref (message);
-  harness_free (h);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/noaccel/warning", test_warning },
-  { "/nmsfilter/noaccel/strict", test_strict }, { NULL } };
+static const TestCase cases[] = { CASE (test_warning), CASE (test_strict), { NULL } };
 
 GST_TEST_PROGRAM (cases);

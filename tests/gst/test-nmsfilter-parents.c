@@ -32,7 +32,7 @@ test_no_competition (void)
 static void
 test_follows_the_whole (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
   GstBuffer *buffer = frame_new (0);
 
   part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.9);
@@ -42,7 +42,6 @@ test_follows_the_whole (void)
   part (buffer, 5, 1, "wheel", 80, 80, 20, 20, 0.3);
   expect_through (h, buffer, "1 5");
   g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 3);
-  gst_harness_teardown (h);
 }
 
 static GstBuffer *
@@ -66,20 +65,13 @@ all_fates (void)
 static void
 test_fate_and_tags (void)
 {
-  GstHarness *h = harness_new ("nmsfilter action=tag score-threshold=0.5 max-per-class=2");
+  g_autoptr (GstHarness)
+      h = harness_new ("nmsfilter action=tag score-threshold=0.5 max-per-class=2");
   GstBuffer *out = through (h, all_fates ());
 
-  assert_tag (out, 12, "suppressed:0");
-  assert_tag (out, 13, "below-score");
-  assert_tag (out, 14, "invalid");
-  assert_tag (out, 15, "over-cap");
+  assert_tags (out, "12=suppressed:0 13=below-score 14=invalid 15=over-cap");
   gst_buffer_unref (out);
-  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 2);
-  g_assert_cmpuint (stat_of (h->element, "below-score"), ==, 2);
-  g_assert_cmpuint (stat_of (h->element, "invalid"), ==, 2);
-  g_assert_cmpuint (stat_of (h->element, "over-cap"), ==, 2);
-  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 2);
-  gst_harness_teardown (h);
+  assert_stats (h->element, "suppressed=2 below-score=2 invalid=2 over-cap=2 boxes-out=2");
 }
 
 /* A part that is removed with its parent does not suppress other boxes. */
@@ -137,11 +129,10 @@ static void
 test_paradox (void)
 {
   static const gchar *const engines[] = { "sequential", "sorted", "spatial" };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (engines); i++) {
-    gchar *line = g_strdup_printf ("nmsfilter engine=%s iou-threshold=0.3", engines[i]);
-    GstHarness *h = harness_new (line);
+  for (guint i = 0; i < G_N_ELEMENTS (engines); i++) {
+    g_autofree gchar *line = g_strdup_printf ("nmsfilter engine=%s iou-threshold=0.3", engines[i]);
+    g_autoptr (GstHarness) h = harness_new (line);
     GstBuffer *buffer = frame_new (0);
 
     part (buffer, 1, 4, "a", 0, 0, 100, 100, 0.9);   /* p */
@@ -150,8 +141,6 @@ test_paradox (void)
     part (buffer, 4, 0, "a", 120, 0, 100, 100, 0.6); /* w: 60/140 with q, 20/180 with d */
     expect_through (h, buffer, "2 4");
     g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 2);
-    gst_harness_teardown (h);
-    g_free (line);
   }
 }
 
@@ -300,13 +289,13 @@ static void
 test_definition (void)
 {
   static const gchar *const engines[] = { "sequential", "sorted", "spatial" };
-  GstHarness *h = harness_new ("nmsfilter action=tag iou-threshold=0.3 " SCORES);
-  GRand *rand = g_rand_new_with_seed (17);
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter action=tag iou-threshold=0.3 " SCORES);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (17);
   guint second = 0;
 
   for (guint round = 0; round < 3000; round++) {
     const gchar *states[MOST] = { NULL };
-    GstBuffer *buffer = frame_new (0);
+    g_autoptr (GstBuffer) buffer = frame_new (0);
     Scene scene;
 
     random_scene (rand, &scene);
@@ -317,17 +306,13 @@ test_definition (void)
     gst_util_set_object_arg (G_OBJECT (h->element), "engine", engines[round % 3]);
     buffer = through (h, buffer);
     for (guint i = 0; i < scene.count; i++) {
-      gchar *tag = tag_of (buffer, (gint) i + 1);
+      g_autofree gchar *tag = tag_of (buffer, (gint) i + 1);
 
       if (!g_str_has_prefix (tag, states[i]))
         g_error ("round %u, box %u: %s, must be %s", round, i + 1, tag, states[i]);
-      g_free (tag);
     }
-    gst_buffer_unref (buffer);
   }
   g_assert_cmpuint (second, >, 1000);
-  g_rand_free (rand);
-  gst_harness_teardown (h);
 }
 
 static void
@@ -419,8 +404,7 @@ test_dropped_class (void)
   g_assert_cmpint (parent_id_of (out, 6), ==, 0);
   gst_buffer_unref (out);
   out = filtered ("boxselect action=tag keep-classes=person", gst_buffer_ref (buffer));
-  assert_tag (out, 1, "dropped-class");
-  assert_tag (out, 2, "kept");
+  assert_tags (out, "1=dropped-class 2=kept");
   g_assert_cmpint (parent_id_of (out, 2), ==, 1);
   gst_buffer_unref (out);
   g_assert_cmpint (parent_id_of (buffer, 3), ==, 1);
@@ -433,9 +417,7 @@ test_unscored_parts (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_region (buffer, 1, "car", 0, 0, 100, 100);
-  add_region (buffer, 2, "car", 10, 0, 100, 100)->parent_id = 1;
-  add_region (buffer, 3, "car", 20, 0, 100, 100);
+  add_boxes (buffer, "1 car 0,0,100,100; 2 car 10,0,100,100 in 1; 3 car 20,0,100,100");
   /* 1 and 2 are not neighbors of each other: each has one neighbor, 3 has two */
   expect ("nmsfilter", gst_buffer_ref (buffer), "3");
   expect ("nmsfilter missing-score=order", gst_buffer_ref (buffer), "1 2");
@@ -448,8 +430,7 @@ test_unscored_part_of_dropped (void)
   GstBuffer *buffer = frame_new (0);
 
   part (buffer, 1, 0, "car", 0, 0, 100, 100, 0.2);
-  add_region (buffer, 2, "wheel", 0, 80, 20, 20)->parent_id = 1;
-  add_region (buffer, 3, "wheel", 1, 80, 20, 20);
+  add_boxes (buffer, "2 wheel 0,80,20,20 in 1; 3 wheel 1,80,20,20");
   expect ("nmsfilter score-threshold=0.5", gst_buffer_ref (buffer), "3");
   expect ("nmsfilter score-threshold=0.5 missing-score=drop", buffer, "");
 }
@@ -458,10 +439,9 @@ test_unscored_part_of_dropped (void)
 static void
 test_long_chain (void)
 {
-  GstBuffer *buffer = frame_new (0);
-  gint i;
+  g_autoptr (GstBuffer) buffer = frame_new (0);
 
-  for (i = 20000; i >= 1; i--) {
+  for (gint i = 20000; i >= 1; i--) {
     gchar label[16];
 
     g_snprintf (label, sizeof label, "l%d", i % 50);
@@ -472,22 +452,12 @@ test_long_chain (void)
   g_assert_cmpuint (count_on (buffer), ==, 20000);
   buffer = filtered ("nmsfilter", buffer);
   g_assert_cmpuint (count_on (buffer), ==, 20000);
-  gst_buffer_unref (buffer);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/parents/no-competition", test_no_competition },
-  { "/nmsfilter/parents/follows-the-whole", test_follows_the_whole },
-  { "/nmsfilter/parents/fate-and-tags", test_fate_and_tags },
-  { "/nmsfilter/parents/leaves-no-trace", test_leaves_no_trace },
-  { "/nmsfilter/parents/leaves-its-place", test_leaves_its_place },
-  { "/nmsfilter/parents/no-third-pass", test_no_third_pass },
-  { "/nmsfilter/parents/paradox", test_paradox },
-  { "/nmsfilter/parents/definition", test_definition },
-  { "/nmsfilter/parents/none", test_no_parents }, { "/nmsfilter/parents/ring", test_ring },
-  { "/nmsfilter/parents/not-selected", test_not_selected },
-  { "/nmsfilter/parents/dropped-class", test_dropped_class },
-  { "/nmsfilter/parents/unscored", test_unscored_parts },
-  { "/nmsfilter/parents/unscored-part-of-dropped", test_unscored_part_of_dropped },
-  { "/nmsfilter/parents/long-chain", test_long_chain }, { NULL } };
+static const TestCase cases[] = { CASE (test_no_competition), CASE (test_follows_the_whole),
+  CASE (test_fate_and_tags), CASE (test_leaves_no_trace), CASE (test_leaves_its_place),
+  CASE (test_no_third_pass), CASE (test_paradox), CASE (test_definition), CASE (test_no_parents),
+  CASE (test_ring), CASE (test_not_selected), CASE (test_dropped_class), CASE (test_unscored_parts),
+  CASE (test_unscored_part_of_dropped), CASE (test_long_chain), { NULL } };
 
 GST_TEST_PROGRAM (cases);

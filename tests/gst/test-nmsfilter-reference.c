@@ -54,13 +54,12 @@ random_box (GRand *random, GstBuffer *buffer, guint i, gint unscored_percent, Tr
   GstVideoRegionOfInterestMeta *roi = add_region (buffer, (gint) i + 1, labels[label], x, y,
       (guint) w, (guint) h);
   GstStructure *detection = gst_structure_new_empty ("detection");
-  guint k;
 
   *truth = (Truth) { .corners = { x, y, x + w, y + h }, .class_id = label };
   if (g_rand_boolean (random)) {
     static const gchar *const names[4] = { "x_min", "y_min", "x_max", "y_max" };
 
-    for (k = 0; k < 4; k++) {
+    for (guint k = 0; k < 4; k++) {
       gdouble pixel = truth->corners[k] + g_rand_double_range (random, -0.45, 0.45);
       gdouble size = k % 2 ? FRAME_HEIGHT : FRAME_WIDTH;
 
@@ -130,14 +129,12 @@ typedef struct
 static void
 columns_fill (Columns *c, const Truth *truth, const guint32 *which, guint count, gboolean scores)
 {
-  guint k, j;
-
   c->boxes = (nms_boxes) { .size = sizeof c->boxes, .count = count };
   c->rows = g_new (gfloat, 4 * count + 1);
   c->score = g_new (gfloat, count + 1);
   c->class_id = g_new (gint32, count + 1);
-  for (k = 0; k < count; k++) {
-    for (j = 0; j < 4; j++)
+  for (guint k = 0; k < count; k++) {
+    for (guint j = 0; j < 4; j++)
       c->rows[4 * k + j] = (gfloat) truth[which[k]].corners[j];
     c->score[k] = (gfloat) truth[which[k]].score;
     c->class_id[k] = truth[which[k]].class_id;
@@ -163,13 +160,12 @@ static gint
 compare_ranks (const void *a, const void *b)
 {
   const Rank *l = a, *r = b;
-  guint k;
 
   if (l->unscored != r->unscored)
     return l->unscored ? 1 : -1;
   if (l->value != r->value)
     return l->value > r->value ? -1 : 1;
-  for (k = 0; l->unscored && k < 4; k++)
+  for (guint k = 0; l->unscored && k < 4; k++)
     if (l->truth->corners[k] != r->truth->corners[k])
       return l->truth->corners[k] < r->truth->corners[k] ? -1 : 1;
   return l->index < r->index ? -1 : 1;
@@ -188,10 +184,9 @@ say_outcomes (gchar **expected, const Columns *c, const nms_options *options, co
   static const gchar *const names[] = { "kept", "suppressed", "over-cap", "not-candidate",
     "below-score", "invalid" };
   RefResult result;
-  gsize k;
 
   ref_run (&c->boxes, options, &result);
-  for (k = 0; k < result.count; k++) {
+  for (gsize k = 0; k < result.count; k++) {
     g_free (expected[which[k]]);
     expected[which[k]] = result.suppressed_by[k] < 0
         ? g_strdup (names[result.outcome[k]])
@@ -208,10 +203,10 @@ put_in_order (const Truth *truth, const Choice *choice, const nms_options *optio
 {
   guint32 *neighbors = g_new0 (guint32, count + 1);
   Rank *ranks = g_new0 (Rank, count + 1);
-  guint k, left = 0;
+  guint left = 0;
   Columns c;
 
-  for (k = 0; k < count; k++) {
+  for (guint k = 0; k < count; k++) {
     const Truth *t = &truth[which[k]];
     gfloat least = choice->special && t->class_id == 2 ? 0.6f : choice->score;
 
@@ -226,7 +221,7 @@ put_in_order (const Truth *truth, const Choice *choice, const nms_options *optio
   columns_fill (&c, truth, which, count, FALSE);
   ref_count_neighbors (&c.boxes, options, neighbors);
   columns_clear (&c);
-  for (k = left = 0; k < count; k++) {
+  for (guint k = left = 0; k < count; k++) {
     const Truth *t = &truth[which[k]];
     gdouble value = t->score;
 
@@ -243,7 +238,7 @@ put_in_order (const Truth *truth, const Choice *choice, const nms_options *optio
     ranks[left++] = (Rank) { which[k], t->scored ? (gfloat) value : value, !t->scored, t };
   }
   qsort (ranks, left, sizeof *ranks, compare_ranks);
-  for (k = 0; k < left; k++)
+  for (guint k = 0; k < left; k++)
     which[k] = ranks[k].index;
   g_free (ranks);
   g_free (neighbors);
@@ -269,14 +264,14 @@ expect_states (const Truth *truth, guint count, const Choice *choice, gchar **ex
     .outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY };
   guint32 *which = g_new (guint32, count + 1);
   gboolean unscored = FALSE;
-  guint i, left = 0;
+  guint left = 0;
   Columns c;
 
   if (choice->special) {
     options.class_options = &special;
     options.class_option_count = 1;
   }
-  for (i = 0; i < count; i++) {
+  for (guint i = 0; i < count; i++) {
     expected[i] = g_strdup ("");
     if (choice->select && truth[i].class_id != 0 && truth[i].class_id != 2)
       continue;
@@ -304,20 +299,19 @@ expect_states (const Truth *truth, guint count, const Choice *choice, gchar **ex
 static void
 compare_frames (guint32 seed, guint frames, gint unscored_percent)
 {
-  GRand *random = g_rand_new_with_seed (seed);
-  GstHarness *h = harness_new ("nmsfilter action=tag");
-  GstHarness *removing = harness_new ("nmsfilter");
-  guint frame, i;
+  g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter action=tag");
+  g_autoptr (GstHarness) removing = harness_new ("nmsfilter");
 
-  for (frame = 0; frame < frames; frame++) {
+  for (guint frame = 0; frame < frames; frame++) {
     guint count = (guint) g_rand_int_range (random, 0, frame % 10 ? 40 : 300);
     Truth *truth = g_new0 (Truth, count + 1);
     gchar **expected = g_new0 (gchar *, count + 1);
     GstBuffer *buffer = frame_new (0), *out;
-    GString *left = g_string_new (NULL);
+    g_autoptr (GString) left = g_string_new (NULL);
     Choice choice;
 
-    for (i = 0; i < count; i++)
+    for (guint i = 0; i < count; i++)
       random_box (random, buffer, i, unscored_percent, &truth[i]);
     random_choice (random, &choice);
     apply (h->element, &choice);
@@ -325,8 +319,8 @@ compare_frames (guint32 seed, guint frames, gint unscored_percent)
     expect_states (truth, count, &choice, expected);
 
     out = through (h, gst_buffer_ref (buffer));
-    for (i = 0; i < count; i++) {
-      gchar *tag = tag_of (out, (gint) i + 1);
+    for (guint i = 0; i < count; i++) {
+      g_autofree gchar *tag = tag_of (out, (gint) i + 1);
 
       if (g_strcmp0 (tag, expected[i]) != 0)
         g_error ("seed %u frame %u box %u of %u is %s, not %s (iou %g score %g max %u per class "
@@ -337,17 +331,12 @@ compare_frames (guint32 seed, guint frames, gint unscored_percent)
             choice.missing, choice.min_neighbors, choice.select, choice.special);
       if (*tag == '\0' || g_str_equal (tag, "kept"))
         g_string_append_printf (left, "%s%u", left->len ? " " : "", i + 1);
-      g_free (tag);
     }
     gst_buffer_unref (out);
     expect_through (removing, buffer, left->str);
-    g_string_free (left, TRUE);
     g_strfreev (expected);
     g_free (truth);
   }
-  gst_harness_teardown (removing);
-  gst_harness_teardown (h);
-  g_rand_free (random);
 }
 
 static void
@@ -369,8 +358,7 @@ test_mixed (void)
   compare_frames (4, 200, 3);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/reference/scored", test_scored },
-  { "/nmsfilter/reference/unscored", test_unscored }, { "/nmsfilter/reference/mixed", test_mixed },
+static const TestCase cases[] = { CASE (test_scored), CASE (test_unscored), CASE (test_mixed),
   { NULL } };
 
 GST_TEST_PROGRAM (cases);

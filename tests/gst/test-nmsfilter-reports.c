@@ -9,8 +9,7 @@ pair (GstClockTime pts)
 {
   GstBuffer *buffer = frame_new (pts);
 
-  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
-  add_scored (buffer, 2, "a", 10, 0, 100, 100, 0.5);
+  add_boxes (buffer, "1 a 0,0,100,100 0.9; 2 a 10,0,100,100 0.5");
   return buffer;
 }
 
@@ -63,12 +62,11 @@ expect_report (GstBus *bus, const Report *report)
     "endtime", "frames" };
   const guint64 values[] = { report->timestamp, report->running_time, report->stream_time,
     report->duration, report->endtime, report->frames };
-  GstMessage *message = pop_report (bus);
+  g_autoptr (GstMessage) message = pop_report (bus);
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     if (values[i] != 1)
       g_assert_cmpuint (number (gst_message_get_structure (message), names[i]), ==, values[i]);
-  gst_message_unref (message);
 }
 
 /* Sends a segment whose running time begins at `start` and whose stream time there is `time`. */
@@ -87,22 +85,19 @@ push_segment (GstHarness *h, GstClockTime start, GstClockTime time, gdouble rate
 static void
 push_seconds (GstHarness *h, guint from_tenth, guint tenths)
 {
-  guint i;
-
-  for (i = 0; i < tenths; i++)
+  for (guint i = 0; i < tenths; i++)
     gst_buffer_unref (through (h, pair ((from_tenth + i) * 100 * GST_MSECOND)));
 }
 
 static void
 test_off_by_default (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
   GstBus *bus = harness_bus (h);
 
   push_seconds (h, 0, 30);
   gst_harness_push_event (h, gst_event_new_eos ());
   g_assert_cmpuint (count_reports (bus), ==, 0);
-  harness_free (h);
 }
 
 static void
@@ -111,7 +106,7 @@ test_fields (void)
   static const gchar *const counts[] = { "frames", "boxes-in", "boxes-out", "suppressed",
     "below-score", "not-candidate", "over-cap", "too-few-neighbors", "no-score", "invalid",
     "not-selected", "unscored", "lower-ranked", "suppressed-by-other-class", "time" };
-  GstHarness *h = harness_new ("nmsfilter interval=1000000000");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=1000000000");
   GstBus *bus = harness_bus (h);
   GstMessage *message;
 
@@ -123,16 +118,13 @@ test_fields (void)
     g_assert_cmpuint (number (gst_message_get_structure (message), counts[i]), ==,
         stat_of (h->element, counts[i]));
   gst_message_unref (message);
-  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 20);
-  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 10);
-  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 10);
-  harness_free (h);
+  assert_stats (h->element, "boxes-in=20 boxes-out=10 suppressed=10");
 }
 
 static void
 test_interval (void)
 {
-  GstHarness *h = harness_new ("nmsfilter interval=1000000000");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=1000000000");
   GstBus *bus = harness_bus (h);
 
   push_seconds (h, 0, 9);
@@ -152,7 +144,6 @@ test_interval (void)
   g_object_set (h->element, "interval", (guint64) 1, NULL);
   push_seconds (h, 70, 5);
   g_assert_cmpuint (count_reports (bus), ==, 5);
-  harness_free (h);
 }
 
 /* The reports of streams that end after some tenths of a second, one after a full interval if there
@@ -173,7 +164,7 @@ test_times (void)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    GstHarness *h = harness_new ("nmsfilter interval=1000000000");
+    g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=1000000000");
     GstBus *bus = harness_bus (h);
     const Report reports[] = { rows[i].first, rows[i].last };
 
@@ -190,7 +181,6 @@ test_times (void)
         expect_report (bus, &in_ns);
     }
     g_assert_cmpuint (count_reports (bus), ==, 0);
-    harness_free (h);
   }
 }
 
@@ -199,7 +189,7 @@ test_times (void)
 static void
 test_outside_segment (void)
 {
-  GstHarness *h = harness_new ("nmsfilter interval=20000000");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=20000000");
   GstBus *bus = harness_bus (h);
 
   push_segment (h, 10 * GST_SECOND, 10 * GST_SECOND, 1);
@@ -211,26 +201,24 @@ test_outside_segment (void)
   push_seconds (h, 100, 1);
   expect_report (bus,
       &(Report) { 10 * GST_SECOND, 0, 10 * GST_SECOND, 100 * GST_MSECOND, 10100 * GST_MSECOND, 4 });
-  harness_free (h);
 }
 
 static void
 test_empty_stream (void)
 {
-  GstHarness *h = harness_new ("nmsfilter interval=1000000000");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=1000000000");
   GstBus *bus = harness_bus (h);
   const guint64 none = GST_CLOCK_TIME_NONE;
 
   gst_harness_push_event (h, gst_event_new_eos ());
   expect_report (bus, &(Report) { none, none, none, none, none, 0 });
-  harness_free (h);
 }
 
 /* The stream jumps far forward and back; messages go on at the interval. */
 static void
 test_jumps (void)
 {
-  GstHarness *h = harness_new ("nmsfilter interval=1000000000");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=1000000000");
   GstBus *bus = harness_bus (h);
   GstSegment segment;
   guint i;
@@ -253,51 +241,47 @@ test_jumps (void)
     push_seconds (h, 9, 11);
     g_assert_cmpuint (count_reports (bus), ==, 2);
   }
-  harness_free (h);
 }
 
 /* Without timestamps the system clock gives the interval. */
 static void
 test_without_timestamps (void)
 {
-  GstHarness *h = harness_new ("nmsfilter interval=20000000");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=20000000");
   GstBus *bus = harness_bus (h);
-  guint i;
 
-  for (i = 0; i < 4; i++) {
+  for (guint i = 0; i < 4; i++) {
     gst_buffer_unref (through (h, pair (GST_CLOCK_TIME_NONE)));
     g_usleep (25000);
     gst_buffer_unref (through (h, pair (GST_CLOCK_TIME_NONE)));
     g_assert_cmpuint (count_reports (bus), ==, 1);
   }
-  harness_free (h);
 }
 
 /* In a pipeline the message reaches the application before EOS. */
 static void
 test_in_a_pipeline (void)
 {
-  GstElement *pipeline = playing_new ("videotestsrc num-buffers=25 ! video/x-raw,framerate=10/1 ! "
-                                      "nmsfilter interval=1000000000 ! fakesink");
+  g_autoptr (GstElement)
+      pipeline = playing_new ("videotestsrc num-buffers=25 ! video/x-raw,framerate=10/1 ! "
+                              "nmsfilter interval=1000000000 ! fakesink");
   guint reports = 0;
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   for (gboolean end = FALSE; !end;) {
-    GstMessage *message = playing_wait (pipeline, GST_MESSAGE_EOS | GST_MESSAGE_ELEMENT);
+    g_autoptr (GstMessage) message = playing_wait (pipeline, GST_MESSAGE_EOS | GST_MESSAGE_ELEMENT);
 
     end = GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS;
     reports += gst_message_has_name (message, "nmsfilter");
-    gst_message_unref (message);
   }
   g_assert_cmpuint (reports, ==, 3); /* at 1 s, 2 s and the end */
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (pipeline);
 }
 
 static void
 test_stats_reset (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
   gchar *used;
 
   gst_buffer_unref (through (h, pair (0)));
@@ -305,21 +289,14 @@ test_stats_reset (void)
   gst_element_set_state (h->element, GST_STATE_READY);
   g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1); /* unread */
   gst_element_set_state (h->element, GST_STATE_PAUSED);
-  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 0);
-  g_assert_cmpuint (stat_of (h->element, "time"), ==, 0);
+  assert_stats (h->element, "frames=0 time=0");
   g_object_get (h->element, "engine-in-use", &used, NULL);
   g_assert_null (used);
-  gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/reports/off-by-default", test_off_by_default },
-  { "/nmsfilter/reports/fields", test_fields }, { "/nmsfilter/reports/interval", test_interval },
-  { "/nmsfilter/reports/times", test_times },
-  { "/nmsfilter/reports/outside-segment", test_outside_segment },
-  { "/nmsfilter/reports/empty-stream", test_empty_stream },
-  { "/nmsfilter/reports/jumps", test_jumps },
-  { "/nmsfilter/reports/without-timestamps", test_without_timestamps },
-  { "/nmsfilter/reports/in-a-pipeline", test_in_a_pipeline },
-  { "/nmsfilter/reports/stats-reset", test_stats_reset }, { NULL } };
+static const TestCase cases[] = { CASE (test_off_by_default), CASE (test_fields),
+  CASE (test_interval), CASE (test_times), CASE (test_outside_segment), CASE (test_empty_stream),
+  CASE (test_jumps), CASE (test_without_timestamps), CASE (test_in_a_pipeline),
+  CASE (test_stats_reset), { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "videotestsrc");

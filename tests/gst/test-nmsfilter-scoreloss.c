@@ -47,22 +47,21 @@ expect_warning (GstBus *bus, const gchar *words)
 static void
 test_global_threshold (void)
 {
-  GstHarness *h = harness_new ("nmsfilter score-threshold=0.6");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter score-threshold=0.6");
   GstBus *bus = harness_bus (h);
-  guint i;
 
   push (h, frame_new (0));
   push (h, scored ("a"));
   expect_no_warning (bus);
   push (h, unscored ("a"));
   expect_warning (bus, "score threshold does not apply");
-  for (i = 0; i < 3; i++) /* once a stream */
+  for (guint i = 0; i < 3; i++) /* once a stream */
     push (h, unscored ("a"));
   expect_no_warning (bus);
   g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
   push (h, unscored ("a"));
   expect_warning (bus, "nmsfilter before videoconvert");
-  for (i = 0; i < 3; i++) { /* streams interleaved as funnel does it */
+  for (guint i = 0; i < 3; i++) { /* streams interleaved as funnel does it */
     g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("third")));
     push (h, scored ("a"));
     g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
@@ -70,14 +69,14 @@ test_global_threshold (void)
   }
   expect_no_warning (bus);
   g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 8);
-  harness_free (h);
 }
 
 /* The threshold of a class leads to the warning only for boxes of that class. */
 static void
 test_class_threshold (void)
 {
-  GstHarness *h = harness_new ("nmsfilter class-options=o,b=[o,score-threshold=0.5],c=[o,max=3]");
+  g_autoptr (GstHarness)
+      h = harness_new ("nmsfilter class-options=o,b=[o,score-threshold=0.5],c=[o,max=3]");
   GstBus *bus = harness_bus (h);
 
   push (h, unscored ("a"));
@@ -88,26 +87,23 @@ test_class_threshold (void)
   expect_no_warning (bus);
   push (h, unscored ("b"));
   expect_warning (bus, "score threshold does not apply");
-  harness_free (h);
 }
 
 /* Also if only some of the boxes have no confidence. */
 static void
 test_partly_scored (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
   GstBus *bus = harness_bus (h);
   GstBuffer *buffer = scored ("a");
-  guint i;
 
-  add_region (buffer, 3, "a", 300, 0, 100, 100);
-  for (i = 0; i < 3; i++) /* no warning without a threshold */
+  add_boxes (buffer, "3 a 300,0,100,100");
+  for (guint i = 0; i < 3; i++) /* no warning without a threshold */
     push (h, gst_buffer_ref (buffer));
   expect_no_warning (bus);
   g_object_set (h->element, "score-threshold", -0.5, NULL); /* negative ones count, too */
   push (h, buffer);
   expect_warning (bus, "score threshold does not apply");
-  harness_free (h);
 }
 
 /* Without a threshold it warns if no box of a frame has a confidence, after a frame in
@@ -115,11 +111,10 @@ test_partly_scored (void)
 static void
 test_lost_scores (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
   GstBus *bus = harness_bus (h);
-  guint round;
 
-  for (round = 0; round < 2; round++) {
+  for (guint round = 0; round < 2; round++) {
     push (h, unscored ("a")); /* no box had a confidence so far */
     push (h, frame_new (0));
     push (h, scored ("a"));
@@ -134,7 +129,6 @@ test_lost_scores (void)
   }
   gst_element_set_state (h->element, GST_STATE_READY);
   gst_element_set_state (h->element, GST_STATE_PLAYING);
-  harness_free (h);
 }
 
 /* A converter in the pipeline drops recorded confidences. */
@@ -153,25 +147,20 @@ test_converted (void)
   path = text_file_new ("boxes.jsonl", line, -1);
   for (guint i = 0; i < G_N_ELEMENTS (converters); i++) {
     /* regions only, because videoconvert copies GstAnalytics metadata from GStreamer 1.26 on */
-    GstElement *pipeline = playing_new ("videotestsrc num-buffers=3 ! "
-                                        "video/x-raw,format=RGB,width=320,height=240 ! "
-                                        "boxreplay meta=roi location=%s ! %s"
-                                        "nmsfilter score-threshold=0.6 ! fakesink",
+    g_autoptr (GstElement) pipeline = playing_new ("videotestsrc num-buffers=3 ! "
+                                                   "video/x-raw,format=RGB,width=320,height=240 ! "
+                                                   "boxreplay meta=roi location=%s ! %s"
+                                                   "nmsfilter score-threshold=0.6 ! fakesink",
         path, converters[i]);
 
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
     gst_message_unref (playing_wait (pipeline, i == 0 ? GST_MESSAGE_EOS : GST_MESSAGE_WARNING));
     gst_element_set_state (pipeline, GST_STATE_NULL);
-    gst_object_unref (pipeline);
   }
   g_free (path);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/scoreloss/global-threshold",
-                                      test_global_threshold },
-  { "/nmsfilter/scoreloss/class-threshold", test_class_threshold },
-  { "/nmsfilter/scoreloss/partly-scored", test_partly_scored },
-  { "/nmsfilter/scoreloss/lost-scores", test_lost_scores },
-  { "/nmsfilter/scoreloss/converted", test_converted }, { NULL } };
+static const TestCase cases[] = { CASE (test_global_threshold), CASE (test_class_threshold),
+  CASE (test_partly_scored), CASE (test_lost_scores), CASE (test_converted), { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "videotestsrc videoconvert");

@@ -13,11 +13,9 @@ row (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_region (buffer, 1, "a", 0, 0, 100, 100);
-  add_region (buffer, 2, "a", 20, 0, 100, 100);
-  add_region (buffer, 3, "a", 40, 0, 100, 100);
-  add_region (buffer, 4, "a", 300, 0, 110, 100);
-  add_region (buffer, 5, "a", 300, 0, 120, 100);
+  add_boxes (buffer,
+      "1 a 0,0,100,100; 2 a 20,0,100,100; 3 a 40,0,100,100; 4 a 300,0,110,100; "
+      "5 a 300,0,120,100");
   return buffer;
 }
 
@@ -59,16 +57,15 @@ static void
 test_order_does_not_matter (void)
 {
   static const gint x[] = { 0, 20, 40, 60, 80, 100 };
-  GRand *random = g_rand_new_with_seed (7);
-  gchar *first = NULL;
-  guint round, i;
+  g_autoptr (GRand) random = g_rand_new_with_seed (7);
+  g_autofree gchar *first = NULL;
 
-  for (round = 0; round < 50; round++) {
+  for (guint round = 0; round < 50; round++) {
     gint ids[] = { 1, 2, 3, 4, 5, 6 };
     GString *left = g_string_new (NULL);
     GstBuffer *buffer = frame_new (0), *out;
 
-    for (i = 0; i < 6; i++) {
+    for (guint i = 0; i < 6; i++) {
       guint k = (guint) g_rand_int_range (random, (gint32) i, 6);
       gint swap = ids[i];
 
@@ -77,7 +74,7 @@ test_order_does_not_matter (void)
       add_region (buffer, ids[i], "a", x[ids[i] - 1], 0, 100, 100);
     }
     out = filtered ("nmsfilter", buffer);
-    for (i = 1; i <= 6; i++)
+    for (guint i = 1; i <= 6; i++)
       if (gst_buffer_get_video_region_of_interest_meta_id (out, (gint) i))
         g_string_append_printf (left, "%u ", i);
     gst_buffer_unref (out);
@@ -88,8 +85,6 @@ test_order_does_not_matter (void)
       g_string_free (left, TRUE);
     }
   }
-  g_free (first);
-  g_rand_free (random);
 }
 
 static GstBuffer *
@@ -97,13 +92,11 @@ mixed (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_region (buffer, 1, "a", 0, 0, 100, 100);
+  add_boxes (buffer, "1 a 0,0,100,100");
   add_scored (buffer, 2, "a", 10, 0, 100, 100, -5.0); /* before 1 with any score */
-  add_region (buffer, 3, "a", 200, 0, 100, 100);
-  add_region (buffer, 4, "b", 200, 0, 100, 100);
-  add_scored (buffer, 5, "a", 400, 0, 100, 100, 0.5);
-  add_scored (buffer, 6, "a", 400, 0, 100, 100, 0.5);
-  add_scored (buffer, 7, "a", 405, 0, 100, 100, 0.9);
+  add_boxes (buffer,
+      "3 a 200,0,100,100; 4 b 200,0,100,100; 5 a 400,0,100,100 0.5; 6 a 400,0,100,100 0.5; "
+      "7 a 405,0,100,100 0.9");
   return buffer;
 }
 
@@ -131,11 +124,7 @@ test_mixed_suppressors (void)
 {
   GstBuffer *out = filtered ("nmsfilter action=tag score-threshold=-4", mixed ());
 
-  assert_tag (out, 1, "kept");
-  assert_tag (out, 2, "below-score");
-  assert_tag (out, 5, "suppressed:6");
-  assert_tag (out, 6, "suppressed:6");
-  assert_tag (out, 7, "kept");
+  assert_tags (out, "1=kept 2=below-score 5=suppressed:6 6=suppressed:6 7=kept");
   gst_buffer_unref (out);
   out = filtered ("nmsfilter action=tag", mixed ());
   assert_tag (out, 1, "suppressed:1");
@@ -146,25 +135,20 @@ test_mixed_suppressors (void)
 static void
 test_no_score_is_written (void)
 {
-  GstBuffer *out = filtered ("nmsfilter", row ());
+  g_autoptr (GstBuffer) out = filtered ("nmsfilter", row ());
   GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (out, 2);
 
   g_assert_nonnull (roi);
   g_assert_null (roi->params);
-  gst_buffer_unref (out);
 }
 
 static void
 test_counts (void)
 {
-  GstHarness *h = harness_new ("nmsfilter missing-score=drop");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter missing-score=drop");
 
   gst_buffer_unref (through (h, mixed ()));
-  g_assert_cmpuint (stat_of (h->element, "no-score"), ==, 3);
-  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 3);
-  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 2);
-  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 2);
-  gst_harness_teardown (h);
+  assert_stats (h->element, "no-score=3 unscored=3 boxes-out=2 suppressed=2");
 }
 
 /* One frame with 100,001 boxes for each setting. */
@@ -173,14 +157,14 @@ test_huge_frames (void)
 {
   static const gchar *const lines[] = { "nmsfilter", "nmsfilter min-neighbors=1",
     "nmsfilter missing-score=area", "nmsfilter missing-score=drop" };
-  guint k, i;
 
-  for (k = 0; k < G_N_ELEMENTS (lines); k++) {
-    GstHarness *h = harness_new (lines[k]);
-    GRand *random = g_rand_new_with_seed (k);
-    GstBuffer *buffer = frame_new (0), *out;
+  for (guint k = 0; k < G_N_ELEMENTS (lines); k++) {
+    g_autoptr (GstHarness) h = harness_new (lines[k]);
+    g_autoptr (GRand) random = g_rand_new_with_seed (k);
+    GstBuffer *buffer = frame_new (0);
+    g_autoptr (GstBuffer) out = NULL;
 
-    for (i = 0; i <= 100000; i++) {
+    for (guint i = 0; i <= 100000; i++) {
       gint x = g_rand_int_range (random, 0, 3000), y = g_rand_int_range (random, 0, 3000);
 
       if (k < 2 || i % 2)
@@ -194,9 +178,6 @@ test_huge_frames (void)
     g_assert_cmpuint (stat_of (h->element, "boxes-out") + stat_of (h->element, "suppressed")
             + stat_of (h->element, "no-score") + stat_of (h->element, "too-few-neighbors"),
         ==, 100001);
-    gst_buffer_unref (out);
-    g_rand_free (random);
-    gst_harness_teardown (h);
   }
 }
 
@@ -204,27 +185,19 @@ test_huge_frames (void)
 static void
 test_huge_frame_of_equal_boxes (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
-  GstBuffer *buffer = frame_new (0), *out;
-  gint i;
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) out = NULL;
 
-  for (i = 0; i <= 100000; i++)
+  for (gint i = 0; i <= 100000; i++)
     add_region (buffer, i, "a", 10 + i % 3, 10, 50, 50);
   out = through (h, buffer);
   assert_ids (out, "0"); /* equal numbers of neighbors: x gives the order */
-  gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/unscored/ranks", test_ranks },
-  { "/nmsfilter/unscored/min-neighbors", test_min_neighbors },
-  { "/nmsfilter/unscored/caps-and-thresholds", test_caps_and_thresholds },
-  { "/nmsfilter/unscored/order-does-not-matter", test_order_does_not_matter },
-  { "/nmsfilter/unscored/mixed", test_mixed },
-  { "/nmsfilter/unscored/mixed-suppressors", test_mixed_suppressors },
-  { "/nmsfilter/unscored/no-score-is-written", test_no_score_is_written },
-  { "/nmsfilter/unscored/counts", test_counts },
-  { "/nmsfilter/unscored/huge-frames", test_huge_frames },
-  { "/nmsfilter/unscored/huge-frame-of-equal-boxes", test_huge_frame_of_equal_boxes }, { NULL } };
+static const TestCase cases[] = { CASE (test_ranks), CASE (test_min_neighbors),
+  CASE (test_caps_and_thresholds), CASE (test_order_does_not_matter), CASE (test_mixed),
+  CASE (test_mixed_suppressors), CASE (test_no_score_is_written), CASE (test_counts),
+  CASE (test_huge_frames), CASE (test_huge_frame_of_equal_boxes), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -35,19 +35,16 @@ three (guint i)
 {
   GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
 
-  add_scored (buffer, 1, "car", 10, 10, 100, 100, 0.9);
-  add_scored (buffer, 2, "car", 12, 12, 100, 100, 0.8);
-  add_scored (buffer, 3, "car", 300, 10, 100, 100, 0.7);
+  add_boxes (buffer, "1 car 10,10,100,100 0.9; 2 car 12,12,100,100 0.8; 3 car 300,10,100,100 0.7");
   return buffer;
 }
 
 static void
 push_three (GstHarness *h, guint i)
 {
-  GstBuffer *out = through (h, three (i));
+  g_autoptr (GstBuffer) out = through (h, three (i));
 
   assert_ids (out, "1 3");
-  gst_buffer_unref (out);
 }
 
 static gchar *
@@ -64,7 +61,7 @@ static void
 check_one_warning (const gchar *path, const gchar *reason)
 {
   GstBus *bus;
-  GstHarness *h = harness_on_bus (path, FALSE, &bus);
+  g_autoptr (GstHarness) h = harness_on_bus (path, FALSE, &bus);
   gint64 end = g_get_monotonic_time () + 60 * G_TIME_SPAN_SECOND;
   GstMessage *message;
   gchar *text;
@@ -89,28 +86,25 @@ check_one_warning (const gchar *path, const gchar *reason)
   text = engine_in_use (h);
   g_assert_false (g_str_has_prefix (text, "xla"));
   g_free (text);
-  harness_free (h);
 }
 
 static void
 test_one_warning (void)
 {
-  gchar *none = plugin ("none"), *works = plugin ("works");
+  g_autofree gchar *none = plugin ("none"), *works = plugin ("works");
 
   g_unsetenv ("NMS_XLA_PLUGIN");
   check_one_warning (NULL, "no plugin is named");
   check_one_warning ("/no/such/plugin.so", "cannot load the plugin");
   check_one_warning (none, "is not a PJRT plugin");
   check_one_warning (works, "."); /* it returns wrong results */
-  g_free (none);
-  g_free (works);
 }
 
 static void
 test_strict (void)
 {
   GstBus *bus;
-  GstHarness *h = harness_on_bus ("/no/such/plugin.so", TRUE, &bus);
+  g_autoptr (GstHarness) h = harness_on_bus ("/no/such/plugin.so", TRUE, &bus);
   GstMessage *message;
 
   g_assert_cmpint (gst_harness_push (h, three (0)), ==, GST_FLOW_ERROR);
@@ -119,25 +113,23 @@ test_strict (void)
   assert_says (message,
       "Cannot filter the boxes: engine xla: cannot load the plugin: /no/such/plugin.so");
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ERROR), ==, 0);
-  harness_free (h);
 }
 
 /* A plugin that crashes does not end the application. */
 static void
 test_crash (void)
 {
-  gchar *crash = plugin ("crash");
+  g_autofree gchar *crash = plugin ("crash");
 
   check_one_warning (crash, "the plugin crashes: it ended a trial process");
-  g_free (crash);
 }
 
 /* If nms-xla-probe cannot be run, one warning is posted. */
 static void
 test_no_probe (void)
 {
-  gchar *works = plugin ("works"), *probe = g_strdup (g_getenv ("NMS_XLA_PROBE"));
-  GstHarness *h;
+  g_autofree gchar *works = plugin ("works"), *probe = g_strdup (g_getenv ("NMS_XLA_PROBE"));
+  g_autoptr (GstHarness) h = NULL;
   GstBus *bus;
 
   g_setenv ("NMS_XLA_PROBE", "/nowhere/nms-xla-probe", TRUE);
@@ -147,9 +139,6 @@ test_no_probe (void)
       "Engine xla opens its plugin without a trial: the program /nowhere/nms-xla-probe cannot be "
       "run");
   g_setenv ("NMS_XLA_PROBE", probe, TRUE);
-  harness_free (h);
-  g_free (probe);
-  g_free (works);
 }
 
 static gpointer
@@ -166,9 +155,9 @@ push_until_stopped (gpointer data)
 static void
 check_null_returns (gboolean strict)
 {
-  gchar *stall = plugin ("stall");
+  g_autofree gchar *stall = plugin ("stall");
   GstBus *bus;
-  GstHarness *h = harness_on_bus (stall, strict, &bus);
+  g_autoptr (GstHarness) h = harness_on_bus (stall, strict, &bus);
   GThread *thread = g_thread_new (NULL, push_until_stopped, h);
   gint64 start;
   GstFlowReturn flow;
@@ -180,8 +169,6 @@ check_null_returns (gboolean strict)
   flow = GPOINTER_TO_INT (g_thread_join (thread));
   g_assert_cmpint (flow, ==, strict ? GST_FLOW_FLUSHING : GST_FLOW_OK);
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR), ==, 0);
-  harness_free (h);
-  g_free (stall);
 }
 
 static void
@@ -195,7 +182,7 @@ test_null_returns (void)
 static void
 test_not_while_playing (void)
 {
-  GstHarness *h = harness_new ("nmsfilter xla-plugin=first");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter xla-plugin=first");
   GstBus *bus = harness_bus (h);
   gboolean strict;
   gchar *path;
@@ -212,7 +199,6 @@ test_not_while_playing (void)
   g_object_get (h->element, "xla-plugin", &path, NULL);
   g_assert_cmpstr (path, ==, "second");
   g_free (path);
-  harness_free (h);
 }
 
 /* ------------------------------------------------------------- registry scan */
@@ -223,9 +209,9 @@ test_not_while_playing (void)
 static gboolean
 is_loaded_by (const gchar *what)
 {
-  gchar *folder = g_dir_make_tmp ("nmsXXXXXX", NULL);
-  gchar *registry = g_build_filename (folder, "registry", NULL);
-  gchar *mark = g_build_filename (folder, "mark", NULL), *path = plugin ("marks");
+  g_autofree gchar *folder = g_dir_make_tmp ("nmsXXXXXX", NULL);
+  g_autofree gchar *registry = g_build_filename (folder, "registry", NULL);
+  g_autofree gchar *mark = g_build_filename (folder, "mark", NULL), *path = plugin ("marks");
   gchar *argv[] = { (gchar *) "/proc/self/exe", (gchar *) what, NULL };
   gchar **env = g_get_environ ();
   gboolean loaded;
@@ -245,10 +231,6 @@ is_loaded_by (const gchar *what)
   g_rmdir (folder);
   g_strfreev (env);
   g_free (argv[0]);
-  g_free (path);
-  g_free (mark);
-  g_free (registry);
-  g_free (folder);
   return loaded;
 }
 
@@ -350,12 +332,11 @@ test_device_later (void)
 static gboolean
 has_accel (void)
 {
-  gchar *maps;
+  g_autofree gchar *maps = NULL;
   gboolean has;
 
   g_assert_true (g_file_get_contents ("/proc/self/maps", &maps, NULL, NULL));
   has = strstr (maps, "libnmsaccel") != NULL;
-  g_free (maps);
   return has;
 }
 
@@ -363,7 +344,7 @@ has_accel (void)
 static void
 test_not_opened (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
 
   push_three (h, 0);
   gst_element_set_state (h->element, GST_STATE_NULL);
@@ -374,16 +355,12 @@ test_not_opened (void)
   g_object_set (h->element, "engine", 4, NULL);
   push_three (h, 1);
   g_assert_true (has_accel ());
-  gst_harness_teardown (h);
 }
 
-static const TestCase cases[] = { { "/nmsfilter/xla/not-opened", test_not_opened },
-  { "/nmsfilter/xla/device", test_device }, { "/nmsfilter/xla/device-later", test_device_later },
-  { "/nmsfilter/xla/one-warning", test_one_warning }, { "/nmsfilter/xla/strict", test_strict },
-  { "/nmsfilter/xla/crash", test_crash }, { "/nmsfilter/xla/no-probe", test_no_probe },
-  { "/nmsfilter/xla/not-while-playing", test_not_while_playing },
-  { "/nmsfilter/xla/registry-scan", test_registry_scan },
+static const TestCase cases[] = { CASE (test_not_opened), CASE (test_device),
+  CASE (test_device_later), CASE (test_one_warning), CASE (test_strict), CASE (test_crash),
+  CASE (test_no_probe), CASE (test_not_while_playing), CASE (test_registry_scan),
   /* last, because the plugin blocks threads of this process */
-  { "/nmsfilter/xla/null-returns", test_null_returns }, { NULL } };
+  CASE (test_null_returns), { NULL } };
 
 GST_TEST_PROGRAM (cases, .child = child);

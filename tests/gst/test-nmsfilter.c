@@ -19,9 +19,9 @@ two_objects (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "person", 100, 100, 100, 100, 0.6);
+  add_boxes (buffer, "1 person 100,100,100,100 0.6");
   add_scored (buffer, 2, "person", 120, 100, 100, 100, 0.9); /* 2/3 with 1 */
-  add_scored (buffer, 3, "person", 300, 100, 100, 100, 0.5);
+  add_boxes (buffer, "3 person 300,100,100,100 0.5");
   add_scored (buffer, 4, "person", 350, 100, 100, 100, 0.4); /* 1/3 with 3 */
   return buffer;
 }
@@ -40,10 +40,9 @@ static void
 test_engines (void)
 {
   static const gchar *const engines[] = { "auto", "sequential", "sorted", "spatial" };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (engines); i++) {
-    gchar *line = g_strdup_printf ("nmsfilter engine=%s iou-threshold=0.3", engines[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (engines); i++) {
+    g_autofree gchar *line = g_strdup_printf ("nmsfilter engine=%s iou-threshold=0.3", engines[i]);
     GstHarness *h = harness_new (line);
     gchar *used;
 
@@ -63,7 +62,6 @@ test_engines (void)
     g_free (used);
     gst_harness_teardown (h);
     expect (line, two_objects (), "2 3");
-    g_free (line);
   }
 }
 
@@ -73,8 +71,7 @@ at_the_threshold (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
-  add_scored (buffer, 2, "a", 0, 0, 100, 50, 0.7);
+  add_boxes (buffer, "1 a 0,0,100,100 0.9; 2 a 0,0,100,50 0.7");
   return buffer;
 }
 
@@ -98,7 +95,7 @@ test_default_keeps_any_score (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "a", 0, 0, 10, 10, -3.0);
+  add_boxes (buffer, "1 a 0,0,10,10 -3.0");
   add_scored (buffer, 2, "a", 100, 0, 10, 10, -INFINITY);
   add_scored (buffer, 3, "a", 200, 0, 10, 10, INFINITY);
   add_scored (buffer, 4, "a", 300, 0, 10, 10, -1e300);
@@ -110,10 +107,8 @@ test_caps (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "a", 0, 0, 10, 10, 0.1);
-  add_scored (buffer, 2, "a", 100, 0, 10, 10, 0.5);
-  add_scored (buffer, 3, "b", 200, 0, 10, 10, 0.2);
-  add_scored (buffer, 4, "a", 300, 0, 10, 10, 0.9);
+  add_boxes (buffer,
+      "1 a 0,0,10,10 0.1; 2 a 100,0,10,10 0.5; 3 b 200,0,10,10 0.2; 4 a 300,0,10,10 0.9");
   expect ("nmsfilter max-detections=2", gst_buffer_ref (buffer), "2 4");
   expect ("nmsfilter max-per-class=1", gst_buffer_ref (buffer), "3 4");
   expect ("nmsfilter max-per-class=1 class-agnostic=true", gst_buffer_ref (buffer), "3 4");
@@ -125,29 +120,23 @@ test_ties (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "a", 5, 0, 100, 100, 0.5);
-  add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.5);
-  add_scored (buffer, 3, "a", 400, 0, 10, 10, -0.0);
-  add_scored (buffer, 4, "a", 400, 0, 10, 10, 0.0);
+  add_boxes (buffer,
+      "1 a 5,0,100,100 0.5; 2 a 0,0,100,100 0.5; 3 a 400,0,10,10 -0.0; 4 a 400,0,10,10 0.0");
   expect ("nmsfilter", buffer, "1 3");
 }
 
 static void
 test_invalid (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
   GstBuffer *buffer = frame_new (0);
 
   add_scored (buffer, 1, "a", 0, 0, 100, 100, NAN);
-  add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.1);
+  add_boxes (buffer, "2 a 0,0,100,100 0.1");
   /* without area, so they overlap no box and are kept */
-  add_scored (buffer, 3, "a", 10, 10, 0, 50, 0.9);
-  add_scored (buffer, 4, "a", 10, 10, 0, 0, 0.9);
-  add_scored (buffer, 5, "a", 10, 10, 0, 50, 0.9);
+  add_boxes (buffer, "3 a 10,10,0,50 0.9; 4 a 10,10,0,0 0.9; 5 a 10,10,0,50 0.9");
   expect_through (h, buffer, "2 3 4 5");
-  g_assert_cmpuint (stat_of (h->element, "invalid"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 4);
-  gst_harness_teardown (h);
+  assert_stats (h->element, "invalid=1 boxes-out=4");
 }
 
 static void
@@ -155,17 +144,16 @@ test_stats_add_up (void)
 {
   static const gchar *const drops[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid" };
-  GstHarness *h = harness_new ("nmsfilter score-threshold=0.3 max-detections=3 classes=a,b "
-                               "min-neighbors=1 max-candidates=5");
+  g_autoptr (GstHarness)
+      h = harness_new ("nmsfilter score-threshold=0.3 max-detections=3 classes=a,b "
+                       "min-neighbors=1 max-candidates=5");
   GstBuffer *buffer = frame_new (0);
   guint64 dropped = 0;
-  guint i;
 
-  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
+  add_boxes (buffer, "1 a 0,0,100,100 0.9");
   add_scored (buffer, 2, "a", 5, 0, 100, 100, 0.8);   /* suppressed */
   add_scored (buffer, 3, "a", 200, 0, 100, 100, 0.2); /* below-score */
-  add_scored (buffer, 4, "b", 400, 0, 100, 100, 0.7);
-  add_scored (buffer, 5, "b", 0, 200, 100, 100, 0.6);
+  add_boxes (buffer, "4 b 400,0,100,100 0.7; 5 b 0,200,100,100 0.6");
   add_scored (buffer, 6, "b", 0, 350, 100, 100, 0.5);   /* over-cap */
   add_scored (buffer, 7, "b", 300, 350, 100, 100, NAN); /* invalid */
   add_region (buffer, 8, "a", 500, 400, 20, 20);        /* too-few-neighbors */
@@ -173,23 +161,13 @@ test_stats_add_up (void)
   add_scored (buffer, 10, "b", 300, 400, 20, 20, 0.4);  /* not-candidate */
   expect_through (h, buffer, "1 4 5 9");
 
-  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 10);
-  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 4);
-  g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "below-score"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "not-candidate"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "over-cap"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "too-few-neighbors"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "no-score"), ==, 0);
-  g_assert_cmpuint (stat_of (h->element, "invalid"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "not-selected"), ==, 1);
-  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 2);
+  assert_stats (h->element,
+      "frames=1 boxes-in=10 boxes-out=4 suppressed=1 below-score=1 not-candidate=1 "
+      "over-cap=1 too-few-neighbors=1 no-score=0 invalid=1 not-selected=1 unscored=2");
   g_assert_cmpuint (stat_of (h->element, "time"), >, 0);
-  for (i = 0; i < G_N_ELEMENTS (drops); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (drops); i++)
     dropped += stat_of (h->element, drops[i]);
   g_assert_cmpuint (stat_of (h->element, "boxes-out") + dropped, ==, 10);
-  gst_harness_teardown (h);
 }
 
 /* ---------------------------------------------------------------------- tag */
@@ -197,85 +175,72 @@ test_stats_add_up (void)
 static void
 test_tag (void)
 {
-  GstHarness *h = harness_new ("nmsfilter action=tag score-threshold=0.3 max-detections=2 "
-                               "classes=a missing-score=drop");
-  GstBuffer *buffer = frame_new (0), *out;
+  g_autoptr (GstHarness)
+      h = harness_new ("nmsfilter action=tag score-threshold=0.3 max-detections=2 "
+                       "classes=a missing-score=drop");
+  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) out = NULL;
   GstVideoRegionOfInterestMeta *roi;
 
   roi = add_scored (buffer, 1, "a", 5, 0, 100, 100, 0.8);
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("nms", "state", G_TYPE_STRING, "kept", "other", G_TYPE_INT, 3, NULL));
-  add_region (buffer, 2, "a", 0, 0, 100, 100);
+  add_boxes (buffer, "2 a 0,0,100,100");
   roi = add_scored (buffer, 3, "a", 0, 0, 100, 100, 0.9);
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,
           0, NULL));
-  add_scored (buffer, 4, "a", 200, 0, 100, 100, 0.1);
+  add_boxes (buffer, "4 a 200,0,100,100 0.1");
   add_scored (buffer, 5, "a", 200, 0, 100, 100, NAN);
-  add_scored (buffer, 6, "b", 200, 0, 100, 100, 0.9);
-  add_scored (buffer, 7, "a", 300, 0, 100, 100, 0.7);
-  add_scored (buffer, 8, "a", 400, 0, 100, 100, 0.6);
+  add_boxes (buffer, "6 b 200,0,100,100 0.9; 7 a 300,0,100,100 0.7; 8 a 400,0,100,100 0.6");
   out = through (h, buffer);
   assert_ids (out, "1 2 3 4 5 6 7 8");
   assert_tag (out, 1, "suppressed:2"); /* the detection at index 2, which has id 3 */
-  assert_tag (out, 2, "no-score");
-  assert_tag (out, 3, "kept");
-  assert_tag (out, 4, "below-score");
-  assert_tag (out, 5, "invalid");
+  assert_tags (out, "2=no-score 3=kept 4=below-score 5=invalid");
   assert_tag (out, 6, "");
-  assert_tag (out, 7, "kept");
-  assert_tag (out, 8, "over-cap");
+  assert_tags (out, "7=kept 8=over-cap");
   roi = gst_buffer_get_video_region_of_interest_meta_id (out, 1);
   g_assert_cmpuint (g_list_length (roi->params), ==, 2);
-  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 8);
-  g_assert_cmpuint (stat_of (h->element, "boxes-out"), ==, 3);
+  assert_stats (h->element, "boxes-in=8 boxes-out=3");
 
   /* a filter downstream removes the same boxes with and without tags */
-  gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 
 /* Boxes beyond max-candidates are removed though they overlap nothing, and tagged. */
 static void
 test_max_candidates (void)
 {
-  GstBuffer *buffer = frame_new (0), *out;
+  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) out = NULL;
 
-  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.6);
-  add_scored (buffer, 2, "b", 200, 0, 100, 100, 0.8);
-  add_scored (buffer, 3, "a", 5, 0, 100, 100, 0.7);
+  add_boxes (buffer, "1 a 0,0,100,100 0.6; 2 b 200,0,100,100 0.8; 3 a 5,0,100,100 0.7");
   expect ("nmsfilter max-candidates=2", gst_buffer_ref (buffer), "2 3");
   expect ("nmsfilter max-candidates=1", gst_buffer_ref (buffer), "2");
   expect ("nmsfilter max-candidates=0", gst_buffer_ref (buffer), "2 3");
   out = filtered ("nmsfilter action=tag max-candidates=2", buffer);
-  assert_tag (out, 1, "not-candidate");
-  assert_tag (out, 2, "kept");
-  assert_tag (out, 3, "kept");
-  gst_buffer_unref (out);
+  assert_tags (out, "1=not-candidate 2=kept 3=kept");
 }
 
 static void
 test_tag_then_remove (void)
 {
-  GstBuffer *out = filtered ("nmsfilter action=tag iou-threshold=0.3", two_objects ());
+  g_autoptr (GstBuffer) out = filtered ("nmsfilter action=tag iou-threshold=0.3", two_objects ());
 
-  assert_tag (out, 1, "suppressed:1");
-  assert_tag (out, 4, "suppressed:2");
+  assert_tags (out, "1=suppressed:1 4=suppressed:2");
   out = filtered ("nmsfilter iou-threshold=0.3", out);
   assert_ids (out, "2 3");
   assert_tag (out, 2, "kept");
-  gst_buffer_unref (out);
 }
 
 static void
 test_tag_too_few_neighbors (void)
 {
-  GstBuffer *buffer = frame_new (0), *out;
+  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) out = NULL;
 
-  add_region (buffer, 1, "a", 0, 0, 100, 100);
+  add_boxes (buffer, "1 a 0,0,100,100");
   out = filtered ("nmsfilter action=tag min-neighbors=1", buffer);
   assert_tag (out, 1, "too-few-neighbors");
-  gst_buffer_unref (out);
 }
 
 /* ------------------------------------------------------- what is a detection */
@@ -283,11 +248,12 @@ test_tag_too_few_neighbors (void)
 static void
 test_hints_and_locked (void)
 {
-  GstHarness *h = harness_new ("nmsfilter");
-  GstBuffer *buffer = frame_new (0), *out;
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) out = NULL;
   GstVideoRegionOfInterestMeta *roi;
 
-  add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.9);
+  add_boxes (buffer, "1 a 0,0,100,100 0.9");
   roi = add_region (buffer, 2, "a", 0, 0, 100, 100); /* a hint */
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("roi/x264", "delta-qp", G_TYPE_DOUBLE, -0.5, NULL));
@@ -297,15 +263,13 @@ test_hints_and_locked (void)
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("roi/x264", "delta-qp", G_TYPE_DOUBLE, -0.5, NULL));
   gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 4);
-  add_scored (buffer, 5, "a", 0, 0, 100, 100, 0.6);
+  add_boxes (buffer, "5 a 0,0,100,100 0.6");
   out = through (h, buffer);
   assert_ids (out, "1 2 3");
   g_assert_nonnull (gst_buffer_get_video_meta (out));
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 3);
   roi = gst_buffer_get_video_region_of_interest_meta_id (out, 3);
   GST_META_FLAG_UNSET (&roi->meta, GST_META_FLAG_LOCKED);
-  gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 
 /* --------------------------------------------------- which coordinates count */
@@ -343,9 +307,8 @@ static void
 test_hopeless_doubles (void)
 {
   static const gdouble bad[] = { NAN, INFINITY, -INFINITY, 1e308, -1e308 };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (bad); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     GstBuffer *buffer = frame_new (0);
     GstVideoRegionOfInterestMeta *roi;
 
@@ -380,10 +343,9 @@ test_wrapped_negatives (void)
 {
   GstBuffer *buffer = frame_new (0);
 
-  add_scored (buffer, 1, "a", -50, -50, 100, 100, 0.9);
-  add_scored (buffer, 2, "a", -48, -50, 100, 100, 0.8);
+  add_boxes (buffer, "1 a -50,-50,100,100 0.9; 2 a -48,-50,100,100 0.8");
   add_scored (buffer, 3, "a", 0, 0, 50, 50, 0.7); /* a quarter of 1 */
-  add_scored (buffer, 4, "a", -20, -20, 30, 30, 0.6);
+  add_boxes (buffer, "4 a -20,-20,30,30 0.6");
   add_scored (buffer, 5, "a", G_MININT, 0, 10, 10, 0.6);
   add_scored (buffer, 6, "a", G_MAXINT, 0, G_MAXUINT, G_MAXUINT, 0.6);
   expect ("nmsfilter", buffer, "1 3 4 5 6");
@@ -392,16 +354,15 @@ test_wrapped_negatives (void)
 static void
 test_no_frame_size (void)
 {
-  GstHarness *h = gst_harness_new ("nmsfilter");
-  GstBuffer *buffer = frame_new (0), *out;
+  g_autoptr (GstHarness) h = gst_harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) out = NULL;
 
   gst_harness_set_src_caps_str (h, "application/x-something");
   add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
   add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
   out = through (h, buffer);
   assert_ids (out, "1"); /* .538 by the integers */
-  gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 
 static void
@@ -411,17 +372,15 @@ test_size_of_encoded_caps (void)
     "video/x-h264,stream-format=byte-stream,alignment=au,width=640,height=480",
     "video/x-raw(memory:Other),format=NV12,width=640,height=480,framerate=0/1",
   };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (caps); i++) {
-    GstHarness *h = gst_harness_new ("nmsfilter");
+  for (guint i = 0; i < G_N_ELEMENTS (caps); i++) {
+    g_autoptr (GstHarness) h = gst_harness_new ("nmsfilter");
     GstBuffer *buffer = frame_new (0);
 
     gst_harness_set_src_caps_str (h, caps[i]);
     add_exact (buffer, 1, "a", 10.0, 10, 20.0, 20, 0.9);
     add_exact (buffer, 2, "a", 13.4, 10, 23.4, 20, 0.8);
     expect_through (h, buffer, "1 2");
-    gst_harness_teardown (h);
   }
 }
 
@@ -431,25 +390,22 @@ static void
 test_rounding_mode (void)
 {
   static const gint modes[] = { FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
-  guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (modes); i++) {
-    GstHarness *h = harness_new ("nmsfilter score-threshold=0.1");
-    GstBuffer *buffer = frame_new (0), *out;
+  for (guint i = 0; i < G_N_ELEMENTS (modes); i++) {
+    g_autoptr (GstHarness) h = harness_new ("nmsfilter score-threshold=0.1");
+    GstBuffer *buffer = frame_new (0);
+    g_autoptr (GstBuffer) out = NULL;
 
     /* 0.7 is above the nearest float: rounded upward the second box would have the
      * higher score. 0.1 is below it: rounded downward the third box would be below the
      * threshold. */
     add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.7f);
-    add_scored (buffer, 2, "a", 0, 0, 100, 100, 0.7);
-    add_scored (buffer, 3, "a", 200, 0, 100, 100, 0.1);
+    add_boxes (buffer, "2 a 0,0,100,100 0.7; 3 a 200,0,100,100 0.1");
     fesetround (modes[i]);
     out = through (h, buffer);
     g_assert_cmpint (fegetround (), ==, modes[i]);
     fesetround (FE_TONEAREST);
     assert_ids (out, "1 3");
-    gst_buffer_unref (out);
-    gst_harness_teardown (h);
   }
 }
 
@@ -457,8 +413,9 @@ test_rounding_mode (void)
 static void
 test_flush_to_zero (void)
 {
-  GstBuffer *buffer = frame_new (0), *out;
-  GstHarness *h = harness_new ("nmsfilter");
+  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) out = NULL;
+  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
   guint before = _mm_getcsr ();
 
   add_scored (buffer, 1, "a", 0, 0, 100, 100, 1e-41); /* subnormal floats */
@@ -468,31 +425,19 @@ test_flush_to_zero (void)
   g_assert_cmphex (_mm_getcsr () & 0x8040, ==, 0x8040);
   _mm_setcsr (before);
   assert_ids (out, "2");
-  gst_buffer_unref (out);
-  gst_harness_teardown (h);
 }
 #endif
 
-static const TestCase cases[] = { { "/nmsfilter/overlap", test_overlap },
-  { "/nmsfilter/engines", test_engines }, { "/nmsfilter/inclusive", test_inclusive },
-  { "/nmsfilter/score-threshold", test_score_threshold },
-  { "/nmsfilter/default-keeps-any-score", test_default_keeps_any_score },
-  { "/nmsfilter/caps", test_caps }, { "/nmsfilter/ties", test_ties },
-  { "/nmsfilter/invalid", test_invalid }, { "/nmsfilter/stats-add-up", test_stats_add_up },
-  { "/nmsfilter/tag", test_tag }, { "/nmsfilter/tag-then-remove", test_tag_then_remove },
-  { "/nmsfilter/max-candidates", test_max_candidates },
-  { "/nmsfilter/tag-too-few-neighbors", test_tag_too_few_neighbors },
-  { "/nmsfilter/hints-and-locked", test_hints_and_locked },
-  { "/nmsfilter/doubles-decide", test_doubles_decide },
-  { "/nmsfilter/doubles-agree-after-clipping", test_doubles_agree_after_clipping },
-  { "/nmsfilter/hopeless-doubles", test_hopeless_doubles },
-  { "/nmsfilter/field-types", test_field_types },
-  { "/nmsfilter/wrapped-negatives", test_wrapped_negatives },
-  { "/nmsfilter/no-frame-size", test_no_frame_size },
-  { "/nmsfilter/size-of-encoded-caps", test_size_of_encoded_caps },
-  { "/nmsfilter/rounding-mode", test_rounding_mode },
+static const TestCase cases[] = { CASE (test_overlap), CASE (test_engines), CASE (test_inclusive),
+  CASE (test_score_threshold), CASE (test_default_keeps_any_score), CASE (test_caps),
+  CASE (test_ties), CASE (test_invalid), CASE (test_stats_add_up), CASE (test_tag),
+  CASE (test_tag_then_remove), CASE (test_max_candidates), CASE (test_tag_too_few_neighbors),
+  CASE (test_hints_and_locked), CASE (test_doubles_decide),
+  CASE (test_doubles_agree_after_clipping), CASE (test_hopeless_doubles), CASE (test_field_types),
+  CASE (test_wrapped_negatives), CASE (test_no_frame_size), CASE (test_size_of_encoded_caps),
+  CASE (test_rounding_mode),
 #if defined(__SSE2__)
-  { "/nmsfilter/flush-to-zero", test_flush_to_zero },
+  CASE (test_flush_to_zero),
 #endif
   { NULL } };
 
