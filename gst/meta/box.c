@@ -20,6 +20,7 @@ static const gchar *const state_names[] = {
   [BOX_STATE_OUTSIDE_ROI] = "outside-roi",
   [BOX_STATE_DROPPED_CLASS] = "dropped-class",
   [BOX_STATE_CUT_BY_EDGE] = "cut-by-edge",
+  [BOX_STATE_UNCONFIRMED] = "unconfirmed",
 };
 
 const gchar *

@@ -25,6 +25,8 @@ typedef enum
   /* Flipped, turned or clipped, so that positions relative to the box do not fit any more; set by
    * box_map_move_all: */
   BOX_RESHAPED = 1 << 8,
+  BOX_TRACKED = 1 << 9, /* track_id is new, for box_rewrite; set BOX_HAS_TRACK_ID too */
+  BOX_LOST = 1 << 10,   /* the detector did not find the box; for box_meta_attach */
 } BoxFlags;
 
 /* The decision of an nmsfilter about a box; BOX_STATE_NONE: it made none. */
@@ -45,6 +47,7 @@ typedef enum
   BOX_STATE_OUTSIDE_ROI,
   BOX_STATE_DROPPED_CLASS,
   BOX_STATE_CUT_BY_EDGE,
+  BOX_STATE_UNCONFIRMED,
   BOX_STATE_COUNT, /* the number of states */
 } BoxState;
 

@@ -391,9 +391,13 @@ attach_region (GstBuffer *buffer, const Box *box, gint width, gint height)
       gst_structure_set (s, "label_id", G_TYPE_INT, box->label_id, NULL);
     gst_video_region_of_interest_meta_add_param (roi, s);
   }
-  if (box->flags & BOX_HAS_TRACK_ID)
-    gst_video_region_of_interest_meta_add_param (roi,
-        gst_structure_new ("object_id", "id", G_TYPE_INT, box->track_id, NULL));
+  if (box->flags & BOX_HAS_TRACK_ID) {
+    GstStructure *s = gst_structure_new ("object_id", "id", G_TYPE_INT, box->track_id, NULL);
+
+    if (box->flags & BOX_LOST)
+      gst_structure_set (s, "lost", G_TYPE_BOOLEAN, TRUE, NULL);
+    gst_video_region_of_interest_meta_add_param (roi, s);
+  }
   if (box_state_name (box->state) != NULL)
     tag_one (roi, box);
   if (box->rotation != 0)

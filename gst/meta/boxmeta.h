@@ -9,7 +9,8 @@
  *                                  id / parent_id (0: unset), and structures:
  *     "detection"  x_min y_min x_max y_max (double, normalised), confidence
  *                  (double), label_id (int), as DL Streamer writes it
- *     "object_id"  id (int): the track
+ *     "object_id"  id (int): the track; lost (boolean): TRUE if the detector did not find the
+ *                  box, and boxsteady added it where it should be
  *     "nms"        state (string), suppressed-by (int): nmsfilter action=tag
  *     "rotation"   angle (double, radians) by which the region is rotated about
  *                  its centre, clockwise

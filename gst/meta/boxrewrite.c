@@ -108,6 +108,13 @@ box_rewrite_region (GstVideoRegionOfInterestMeta *roi, const Box *box, gint widt
       detection = add_structure (roi, "detection");
     roi_field_set_number (detection, &roi_names.confidence, box->confidence);
   }
+  if (box->flags & BOX_TRACKED) {
+    GstStructure *track = find_structure (roi, &roi_names.object_id);
+
+    if (track == NULL)
+      track = add_structure (roi, "object_id");
+    gst_structure_set (track, "id", G_TYPE_INT, box->track_id, NULL);
+  }
 }
 
 void
@@ -132,5 +139,5 @@ box_rewrite (GstBuffer *buffer, BoxMetaReading *reading, gint width, gint height
       box_rewrite_region ((GstVideoRegionOfInterestMeta *) meta, box, width, height, move);
     next++;
   }
-  od_rewrite (buffer, boxes, &move->map);
+  od_rewrite (buffer, boxes, reading->relations, &move->map);
 }

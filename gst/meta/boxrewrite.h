@@ -7,6 +7,7 @@
  *     box_meta_reading_map (reading, &map, width, height, TRUE);         or
  *     for each box:  box->x1 = ...;  box->flags |= BOX_MOVED;
  *                    box->confidence = ...;  box->flags |= BOX_RESCORED | BOX_HAS_CONFIDENCE;
+ *                    box->track_id = ...;    box->flags |= BOX_TRACKED | BOX_HAS_TRACK_ID;
  *     buffer = gst_buffer_make_writable (buffer);
  *     box_rewrite (buffer, reading, width, height);
  *     box_remove (buffer, reading);           optional, and only after box_rewrite
@@ -19,7 +20,7 @@
 
 G_BEGIN_DECLS
 
-/* Writes each box with BOX_MOVED or BOX_RESCORED, but those that box_state_is_drop names, into
+/* Writes each box with BOX_MOVED, BOX_RESCORED or BOX_TRACKED, but those that box_state_is_drop names, into
  * its region and its OD. `buffer` is the one that was read, or a copy of it with the same
  * metadata, and writable. Call it before box_remove, which changes positions and ids.
  *
@@ -31,7 +32,9 @@ G_BEGIN_DECLS
  * turns the picture; all of them, because a mask may belong to no box.
  * Reshaped: DL Streamer's structures of the types keypoints and segmentation are removed, because
  * their numbers are relative to the box.
- * Rescored: confidence in "detection", which is added where it is absent, and in the OD. */
+ * Rescored: confidence in "detection", which is added where it is absent, and in the OD.
+ * Tracked: id in "object_id", which is added where it is absent, and a GstAnalyticsTrackingMtd
+ * that is related to the OD. */
 void box_rewrite (GstBuffer *buffer, BoxMetaReading *reading, gint width, gint height);
 
 /* Writes one box into a region as box_rewrite does. */

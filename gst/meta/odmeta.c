@@ -509,9 +509,12 @@ od_meta_attach (GstBuffer *buffer, GArray *boxes, gint width, gint height)
       GstAnalyticsTrackingMtd track;
 
       if (gst_analytics_relation_meta_add_tracking_mtd (meta, (guint64) box->track_id,
-              GST_BUFFER_PTS (buffer), &track))
+              GST_BUFFER_PTS (buffer), &track)) {
         gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO,
             (guint) box->od, track.id);
+        if (box->flags & BOX_LOST)
+          gst_analytics_tracking_mtd_set_lost (&track);
+      }
     }
     if (box_state_name (box->state))
       od_meta_add_class (meta, (guint) box->od, STATE_PREFIX, box_state_name (box->state));

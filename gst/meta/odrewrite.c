@@ -148,8 +148,22 @@ od_rewrite_masks (GstAnalyticsRelationMeta *meta, guint first, const BoxMap *map
 
 /* ---------------------------------------------------------------------- all */
 
+/* Relates a track to an OD. */
+static void
+add_track (GstAnalyticsRelationMeta *meta, const Box *box, GstClockTime time, GArray *relations)
+{
+  const OdRelation relation = { (guint) box->od, 0, GST_ANALYTICS_REL_TYPE_RELATE_TO };
+  GstAnalyticsTrackingMtd track;
+
+  if (!gst_analytics_relation_meta_add_tracking_mtd (meta, (guint64) box->track_id, time, &track)
+      || !gst_analytics_relation_meta_set_relation (meta, relation.types, relation.from, track.id))
+    return;
+  g_array_append_val (relations, relation);
+  g_array_index (relations, OdRelation, relations->len - 1).to = track.id;
+}
+
 void
-od_rewrite (GstBuffer *buffer, const GArray *boxes, const BoxMap *map)
+od_rewrite (GstBuffer *buffer, const GArray *boxes, GArray *relations, const BoxMap *map)
 {
   GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   guint i;
@@ -160,6 +174,8 @@ od_rewrite (GstBuffer *buffer, const GArray *boxes, const BoxMap *map)
     if (box->od >= 0 && (box->flags & (BOX_MOVED | BOX_RESCORED))
         && !box_state_is_drop (box->state))
       od_rewrite_od (meta, (guint) box->od, box);
+    if (box->od >= 0 && (box->flags & BOX_TRACKED) && !box_state_is_drop (box->state))
+      add_track (meta, box, GST_BUFFER_PTS (buffer), relations);
   }
   if (meta)
     od_rewrite_masks (meta, 0, map);

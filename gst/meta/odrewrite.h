@@ -12,9 +12,10 @@ G_BEGIN_DECLS
 #include <gst/analytics/analytics.h>
 
 /* Writes each box with an OD and BOX_MOVED or BOX_RESCORED, but those that box_state_is_drop
- * names, into its OD. The label, ids and relations do not change. Moves all masks as
- * od_rewrite_masks does. */
-void od_rewrite (GstBuffer *buffer, const GArray *boxes, const BoxMap *map);
+ * names, into its OD. The label, ids and relations do not change. With BOX_TRACKED, relates a
+ * GstAnalyticsTrackingMtd to the OD, and adds the relation to `relations`, those that were read.
+ * Moves all masks as od_rewrite_masks does. */
+void od_rewrite (GstBuffer *buffer, const GArray *boxes, GArray *relations, const BoxMap *map);
 
 /* Writes one box into the OD `id` as od_rewrite does. */
 void od_rewrite_od (GstAnalyticsRelationMeta *meta, guint id, const Box *box);
@@ -24,7 +25,7 @@ void od_rewrite_od (GstAnalyticsRelationMeta *meta, guint id, const Box *box);
 void od_rewrite_masks (GstAnalyticsRelationMeta *meta, guint first, const BoxMap *map);
 
 #else
-#define od_rewrite(buffer, boxes, map)
+#define od_rewrite(buffer, boxes, relations, map)
 #endif
 
 G_END_DECLS

@@ -25,7 +25,10 @@ typedef struct
   guint dropped;        /* have a state that box_state_is_drop names */
   guint lower_ranked;   /* rank below all others because of BOX_CUT */
   guint by_other_class; /* are suppressed by a box of another class */
-  guint rewritten;      /* have BOX_MOVED or BOX_RESCORED */
+  guint rewritten;      /* have BOX_MOVED, BOX_RESCORED or BOX_TRACKED */
+  guint added;          /* are added by `add` of the class; not among the boxes of the states */
+  guint confirmed;      /* links of boxes that boxsteady has confirmed */
+  guint restarts;       /* times that boxsteady forgot its links */
 } BoxCounts;
 
 /* Counts the states of an array of Box and the boxes without a confidence. */

@@ -73,10 +73,14 @@ add_frame (FilterStats *stats, const BoxCounts *counts, guint64 time)
     stats->by_state[i] += counts->by_state[i];
     stats->boxes_in += counts->by_state[i];
   }
-  stats->boxes_out += counts->by_state[BOX_STATE_NONE] + counts->by_state[BOX_STATE_KEPT];
+  stats->boxes_out += counts->by_state[BOX_STATE_NONE] + counts->by_state[BOX_STATE_KEPT]
+      + counts->added;
   stats->unscored += counts->unscored;
   stats->lower_ranked += counts->lower_ranked;
   stats->by_other_class += counts->by_other_class;
+  stats->added += counts->added;
+  stats->confirmed += counts->confirmed;
+  stats->restarts += counts->restarts;
   stats->time += time;
 }
 
@@ -225,7 +229,7 @@ changes (const BoxFilterFrame *frame)
 {
   const BoxCounts *counts = &frame->counts;
 
-  return counts->rewritten > 0
+  return counts->rewritten > 0 || counts->added > 0
       || (frame->action == GST_NMS_ACTION_TAG ? counts->decided : counts->dropped) > 0;
 }
 
@@ -242,14 +246,18 @@ copy_buffer (GstBoxFilterPrivate *priv, BoxFilterFrame *frame)
 
 /* Removes or tags the decided boxes; `buffer` is writable, and may be a copy of the input. */
 static void
-change_buffer (GstBoxFilterPrivate *priv, const BoxFilterFrame *frame, GstBuffer *buffer)
+change_buffer (GstBoxFilter *self, const BoxFilterFrame *frame, GstBuffer *buffer)
 {
+  GstBoxFilterPrivate *priv = PRIVATE (self);
+
   if (frame->counts.rewritten > 0)
     box_rewrite (buffer, priv->reading, frame->width, frame->height);
   if (frame->action == GST_NMS_ACTION_TAG && frame->counts.decided > 0)
     box_meta_tag (buffer, priv->reading);
   else if (frame->action == GST_NMS_ACTION_REMOVE && frame->counts.dropped > 0)
     box_remove (buffer, priv->reading);
+  if (frame->counts.added > 0)
+    GST_BOX_FILTER_GET_CLASS (self)->add (self, frame, buffer);
 }
 
 static GstFlowReturn
@@ -266,11 +274,11 @@ decide (GstBoxFilter *self, BoxFilterFrame *frame)
  * a batch (NULL: none) that buffer is the one of batch_frame. */
 static GstFlowReturn
 filter_buffer (GstBoxFilter *self, GstBuffer **buffer, BatchFrame *batch_frame, gint width,
-    gint height, Stream *stream)
+    gint height, const GstSegment *segment, Stream *stream)
 {
   GstBoxFilterPrivate *priv = PRIVATE (self);
   const GstClockTime begun = gst_util_get_timestamp ();
-  BoxFilterFrame frame = { *buffer, width, height, box_meta_reading_boxes (priv->reading),
+  BoxFilterFrame frame = { *buffer, width, height, segment, box_meta_reading_boxes (priv->reading),
     (GstNmsAction) g_atomic_int_get (&priv->action), stream->data };
   GstFlowReturn flow;
   BoxCounts counts;
@@ -289,7 +297,7 @@ filter_buffer (GstBoxFilter *self, GstBuffer **buffer, BatchFrame *batch_frame, 
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Cannot copy a buffer."), (NULL));
       return GST_FLOW_ERROR;
     }
-    change_buffer (priv, &frame, *buffer);
+    change_buffer (self, &frame, *buffer);
   }
   GST_LOG_OBJECT (self, "%u boxes, %u dropped", frame.boxes->len, counts.dropped);
   time = gst_util_get_timestamp () - begun;
@@ -307,7 +315,7 @@ filter_batch_frame (GstObject *element, BatchFrame *frame)
   GstBuffer *buffer = frame->buffer;
 
   return filter_buffer (GST_BOX_FILTER (element), &buffer, frame, frame->stream->width,
-      frame->stream->height, frame->stream->data);
+      frame->stream->height, frame->segment, frame->stream->data);
 }
 
 static GstFlowReturn
@@ -319,7 +327,8 @@ gst_box_filter_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *input,
   *output = input;
   if (priv->batches)
     return batch_meta_walk (priv->batch, output, &trans->segment);
-  return filter_buffer (self, output, NULL, priv->width, priv->height, priv->single);
+  return filter_buffer (self, output, NULL, priv->width, priv->height, &trans->segment,
+      priv->single);
 }
 
 /* The buffer has changed already. */
@@ -354,21 +363,18 @@ stream_free (gpointer data)
 }
 
 static void
-take_stream_start (GstBoxFilter *self, Stream *stream, GstEvent *event)
+take_event (GstBoxFilter *self, Stream *stream, GstEvent *event)
 {
   const GstBoxFilterClass *klass = GST_BOX_FILTER_GET_CLASS (self);
-  const gchar *id;
 
-  gst_event_parse_stream_start (event, &id);
-  if (klass->stream_start)
-    klass->stream_start (stream->data, id);
+  if (klass->event)
+    klass->event (stream->data, event);
 }
 
 static void
 take_batch_event (GstObject *element, BatchStream *stream, GstEvent *event)
 {
-  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
-    take_stream_start (GST_BOX_FILTER (element), stream->data, event);
+  take_event (GST_BOX_FILTER (element), stream->data, event);
 }
 
 /* set_caps is not used, because the base class then refuses streams without caps. */
@@ -389,9 +395,8 @@ gst_box_filter_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstBoxFilter *self = GST_BOX_FILTER (trans);
 
-  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
-    take_stream_start (self, PRIVATE (self)->single, event);
-  else if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+  take_event (self, PRIVATE (self)->single, event);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
     take_caps (self, event);
   else if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
     g_object_notify (G_OBJECT (self), "stats");
@@ -412,11 +417,12 @@ static gboolean
 gst_box_filter_start (GstBaseTransform *trans)
 {
   GstBoxFilter *self = GST_BOX_FILTER (trans);
+  const GstBoxFilterClass *klass = GST_BOX_FILTER_GET_CLASS (self);
   GstBoxFilterPrivate *priv = PRIVATE (self);
   gchar *error;
 
   GST_OBJECT_LOCK (self);
-  error = GST_BOX_FILTER_GET_CLASS (self)->error (self);
+  error = klass->error ? klass->error (self) : NULL;
   priv->started = error == NULL;
   priv->stats = (FilterStats) { 0 };
   GST_OBJECT_UNLOCK (self);

@@ -21,8 +21,8 @@ typedef struct
   guint64 boxes_out;                 /* boxes that are kept or not selected */
   guint64 by_state[BOX_STATE_COUNT]; /* of BOX_STATE_NONE: boxes that take no part */
   guint64 unscored, lower_ranked;    /* as in BoxCounts, kept or not */
-  guint64 by_other_class;            /* as in BoxCounts */
-  guint64 time;                      /* ns spent on the buffers */
+  guint64 by_other_class, added, confirmed, restarts; /* as in BoxCounts */
+  guint64 time;                                       /* ns spent on the buffers */
 } FilterStats;
 
 /* One buffer, or one of a batch, on its way. */
@@ -30,7 +30,8 @@ typedef struct
 {
   GstBuffer *buffer;  /* must not change while it is decided */
   gint width, height; /* of the frame, in pixels; 0: unknown */
-  GArray *boxes;      /* Box, after box_filter_read; the states are written into it */
+  const GstSegment *segment;
+  GArray *boxes; /* Box, after box_filter_read; the states are written into it */
   GstNmsAction action;
   gpointer stream;  /* what stream_new of the class returned for its stream */
   BoxCounts counts; /* written by `decide` */
@@ -55,7 +56,7 @@ struct _GstBoxFilterClass
   gchar *(*set) (GstBoxFilter *self, guint id, const GValue *value, gboolean started);
   void (*get) (GstBoxFilter *self, guint id, GValue *value);
 
-  /* Returns a sentence why the properties cannot be used, to be freed, or NULL. */
+  /* Returns a sentence why the properties cannot be used, to be freed, or NULL. May be NULL. */
   gchar *(*error) (GstBoxFilter *self);
 
   const gchar *stats_name; /* name of the structure in the property stats */
@@ -63,10 +64,14 @@ struct _GstBoxFilterClass
   /* Writes the fields of stats that the element has beside frames, boxes-in, boxes-out and time. */
   void (*describe_stats) (const FilterStats *stats, GstStructure *structure);
 
-  /* What the element keeps of each stream, and its STREAM_START. May be NULL. */
+  /* Adds frame->counts.added boxes to the writable buffer, after others were changed. NULL if that
+   * is always 0. */
+  void (*add) (GstBoxFilter *self, const BoxFilterFrame *frame, GstBuffer *buffer);
+
+  /* What the element keeps of each stream, and the events of the stream. May be NULL. */
   gpointer (*stream_new) (void);
   GDestroyNotify stream_free;
-  void (*stream_start) (gpointer stream, const gchar *stream_id);
+  void (*event) (gpointer stream, GstEvent *event);
 };
 
 /* Lets `set` and `get` of the element handle the properties that it installs afterwards; GObject

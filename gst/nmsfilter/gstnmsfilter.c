@@ -395,6 +395,17 @@ gst_nms_filter_finalize (GObject *object)
 }
 
 static void
+take_event (gpointer loss, GstEvent *event)
+{
+  const gchar *id;
+
+  if (GST_EVENT_TYPE (event) != GST_EVENT_STREAM_START)
+    return;
+  gst_event_parse_stream_start (event, &id);
+  score_loss_begin_stream (loss, id);
+}
+
+static void
 gst_nms_filter_class_init (GstNmsFilterClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -431,5 +442,5 @@ gst_nms_filter_class_init (GstNmsFilterClass *klass)
   filter_class->describe_stats = describe_stats;
   filter_class->stream_new = score_loss_new;
   filter_class->stream_free = score_loss_free;
-  filter_class->stream_start = score_loss_begin_stream;
+  filter_class->event = take_event;
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * steadylinks: links the boxes of consecutive frames of one stream, and states what becomes of each
+ * box. All numbers are binary32 and computed in a fixed order; tests/gst/steadyreference.py is the
+ * same definition.
+ *
+ * One frame, in this order. The unit of time is a frame.
+ *
+ * 1. Each link moves on by its velocity.
+ * 2. A box is matched with a link of the same label if their IoU is above the threshold: the pair
+ *    with the highest IoU first, then the older link, then the first box. A box takes part with the
+ *    STEADY_LINKS_NEAR links that overlap it most. Once a box had the id of a tracker, boxes are
+ *    matched by these ids only, until a restart.
+ * 3. A matched link takes the place of its box by double exponential smoothing (Brown 1959) of the
+ *    centre, as the g-h filter of which the gains are 1 - s^2 and (1 - s)^2 / frames since the last
+ *    box, and by exponential smoothing with the gain 1 - s of width and height.
+ * 4. A box without a link begins one. A link is confirmed, until it ends, once `confirm` of the
+ *    last `window` frames had a box for it; in the first frames after a restart, one in each. A
+ *    link that is not confirmed ends when the window has no box; a confirmed one without a box is
+ *    held, and ends after `hold` frames or outside of the frame.
+ */
+#pragma once
+
+#include "boxdecision.h"
+
+G_BEGIN_DECLS
+
+/* Links with which one box may be matched. */
+#define STEADY_LINKS_NEAR 8
+
+/* Most boxes of a frame. A frame with more is left as it is, and restarts. If there are more than
+ * twice as many links, those without a box in the last frame end. */
+#define STEADY_LINKS_MOST 4096
+
+typedef enum
+{
+  GST_STEADY_SCORE_BOX,
+  GST_STEADY_SCORE_MEAN,
+  GST_STEADY_SCORE_BEST,
+} GstSteadyScore;
+
+typedef struct
+{
+  gfloat iou_threshold;  /* 0..1 */
+  guint confirm, window; /* frames, 1..32; confirm counts as window if it is larger */
+  guint hold;            /* frames */
+  gfloat smoothing;      /* 0 to below 1 */
+  gint score;            /* GstSteadyScore */
+  gboolean keep_tags;    /* boxes that are left as they are keep their states; else they get none */
+} SteadySettings;
+
+typedef struct _SteadyLinks SteadyLinks;
+
+SteadyLinks *steady_links_new (void);
+void steady_links_free (SteadyLinks *self);
+
+/* Forgets all links, without using their ids again. Returns whether there were any. */
+gboolean steady_links_restart (SteadyLinks *self);
+
+/* Links the boxes of the next frame of width x height, 0 if unknown. Boxes that box_state_is_drop
+ * names, those without an area or beyond 1e9 pixels, and boxes without an id, or with that of a box
+ * before them, where a tracker gives ids, are left as they are. The state of each other box becomes
+ * BOX_STATE_UNCONFIRMED or BOX_STATE_KEPT; a kept one has its place, score and track, with flags
+ * for box_rewrite. Writes into `held` (a GArray of Box) the boxes of held links, of which `position`
+ * and `od` are those of the last box, and counts them as added. Adds to confirmed and restarts of
+ * `counts`. */
+void steady_links_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes,
+    gint width, gint height, GArray *held, BoxCounts *counts);
+
+G_END_DECLS
