@@ -93,7 +93,7 @@ class Box:
 
 class Steady:
     def __init__(self, width=0, height=0, **settings):
-        self.settings = {"iou_threshold": 0.3, "confirm": 2, "window": 3, "hold": 3,
+        self.settings = {"iou_threshold": 0.3, "confirm": 2, "window": 3, "hold": 5,
                          "smoothing": 0.6, "score": "mean"} | settings
         self.size = width, height
         self.next_id = 1

@@ -1,6 +1,353 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * boxsteady: what it makes of streams, written as text. Frames of 100 ms are separated by `|`. A box
+ * is X,Y,W,H with `@TRACK` if a tracker gave it an id; a word without a comma happens before the
+ * frame. An output box has `#ID`, and `!` if it is held. test-steadyreference.py compares the
+ * numbers.
+ */
 #include "gstboxes.h"
 #include "gstrunner.h"
-static const TestCase cases[] = { { NULL } };
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define A "100,100,40,80"
+#define B "300,100,40,80"
+#define PLAIN "boxsteady smoothing=0 "
+
+static void
+add_word (GstBuffer *buffer, const gchar *word)
+{
+  gint x, y, w, h, track;
+  GstVideoRegionOfInterestMeta *roi;
+
+  g_assert_cmpint (sscanf (word, "%d,%d,%d,%d", &x, &y, &w, &h), ==, 4);
+  roi = add_scored (buffer, 0, "person", x, y, (guint) w, (guint) h, 0.5);
+  if (strchr (word, '@') && sscanf (strchr (word, '@'), "@%d", &track) == 1)
+    gst_video_region_of_interest_meta_add_param (roi,
+        gst_structure_new ("object_id", "id", G_TYPE_INT, track, NULL));
+}
+
+static void
+push_segment (GstHarness *h, gdouble rate)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.rate = rate;
+  segment.stop = 1000 * GST_SECOND;
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+}
+
+static void
+push_caps (GstHarness *h, const gchar *text)
+{
+  GstCaps *caps = gst_caps_from_string (text);
+
+  gst_harness_push_event (h, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+}
+
+/* Sends what a word names; or changes the time or the flags of the next frame. */
+static void
+happen (GstHarness *h, const gchar *word, GstClockTime *time, GstBuffer *buffer)
+{
+  if (g_str_equal (word, "flush")) {
+    gst_harness_push_event (h, gst_event_new_flush_start ());
+    gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+    push_segment (h, 1);
+  } else if (g_str_equal (word, "segment")) {
+    push_segment (h, 1);
+  } else if (g_str_equal (word, "backwards")) {
+    push_segment (h, -1);
+    *time = 900 * GST_SECOND;
+  } else if (g_str_equal (word, "stream")) {
+    gst_harness_push_event (h, gst_event_new_stream_start ("other"));
+  } else if (g_str_equal (word, "size")) {
+    push_caps (h, "video/x-raw,format=GRAY8,width=600,height=480,framerate=10/1");
+  } else if (g_str_equal (word, "framerate")) {
+    push_caps (h, "video/x-raw,format=GRAY8,width=640,height=480,framerate=5/1");
+  } else if (g_str_equal (word, "discont")) {
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  } else if (g_str_equal (word, "untimed")) {
+    *time = GST_CLOCK_TIME_NONE;
+  } else {
+    *time += atoll (word) * GST_MSECOND;
+  }
+}
+
+static void
+write_regions (GString *text, GstBuffer *buffer)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+      != NULL) {
+    GstVideoRegionOfInterestMeta *roi = (GstVideoRegionOfInterestMeta *) meta;
+    const GstStructure *s = gst_video_region_of_interest_meta_get_param (roi, "object_id");
+    gint id;
+
+    g_string_append_printf (text, "%d,%d,%u,%u", (gint) roi->x, (gint) roi->y, roi->w, roi->h);
+    if (s && gst_structure_get_int (s, "id", &id))
+      g_string_append_printf (text, "#%d", id);
+    g_string_append (text, s && gst_structure_has_field (s, "lost") ? "! " : " ");
+  }
+}
+
+/* Returns what comes out. Free it. */
+static gchar *
+steady (GstHarness *h, const gchar *frames)
+{
+  gchar **list = g_strsplit (frames, "|", -1);
+  GString *text = g_string_new (NULL);
+  GstClockTime time = 0;
+  gdouble rate = 1;
+
+  for (guint i = 0; list[i]; i++) {
+    gchar **words = g_strsplit (list[i], " ", -1);
+    GstBuffer *buffer = frame_new (0);
+
+    for (guint k = 0; words[k]; k++) {
+      if (strchr (words[k], ','))
+        add_word (buffer, words[k]);
+      else if (words[k][0])
+        happen (h, words[k], &time, buffer);
+      rate = g_str_equal (words[k], "backwards") ? -1 : rate;
+    }
+    GST_BUFFER_PTS (buffer) = time;
+    if (GST_CLOCK_TIME_IS_VALID (time))
+      time += rate < 0 ? -100 * (gint64) GST_MSECOND : 100 * (gint64) GST_MSECOND;
+    buffer = through (h, buffer);
+    g_string_append (text, i ? "| " : "");
+    write_regions (text, buffer);
+    gst_buffer_unref (buffer);
+    g_strfreev (words);
+  }
+  g_strfreev (list);
+  return g_string_free (text, FALSE);
+}
+
+static const struct
+{
+  const gchar *launch, *frames, *expected;
+} rows[] = {
+  /* the first frame shows all boxes; later ones have to be confirmed */
+  { PLAIN, A "|" A " " B "|" A " " B, A "#1 | " A "#1 | " A "#1 " B "#2 " },
+  { PLAIN, "|" A "| |" A, "| | | " A "#1 " },
+  { PLAIN, "|" A "| | |" A "|", "| | | | | " },
+  { PLAIN "confirm=1", A "|" B, A "#1 | " B "#2 " A "#1! " },
+  { PLAIN "confirm=3 window=5 hold=0", "|" A "| |" A "| |" A, "| | | | | " A "#1 " },
+  { PLAIN "confirm=9 window=3 hold=0", "|" A "|" A "|" A, "| | | " A "#1 " },
+  /* held with constant velocity, and found again */
+  { PLAIN "hold=2", "100,100,40,80|110,98,40,80|||140,92,40,80|||",
+      "100,100,40,80#1 | 110,98,40,80#1 | 120,96,40,80#1! | 130,94,40,80#1! | 140,92,40,80#1 | "
+      "150,90,40,80#1! | 160,88,40,80#1! | " },
+  { PLAIN "hold=0", A "|" A "|", A "#1 | " A "#1 | " },
+  /* ... until it leaves the frame */
+  { PLAIN, "40,100,40,80|20,100,40,80|||",
+      "40,100,40,80#1 | 20,100,40,80#1 | 0,100,40,80#1! | 0,100,20,80#1! | " },
+  /* the pair with the highest overlap first */
+  { PLAIN, "100,100,40,80 110,100,40,80|104,100,40,80 109,100,40,80",
+      "100,100,40,80#1 110,100,40,80#2 | 104,100,40,80#1 109,100,40,80#2 " },
+  { PLAIN "hold=0 iou-threshold=0.9", "100,100,40,80|104,100,40,80", "100,100,40,80#1 | " },
+  /* smoothing: the first gains are 0.75 for places, 0.25 for velocities, 0.5 for sizes */
+  { "boxsteady smoothing=0.5 hold=1", "100,100,40,80|108,100,60,80|",
+      "100,100,40,80#1 | 109,100,50,80#1 | 113,100,50,80#1! " },
+  /* ids of a tracker are used; boxes without one, or with one again, are left as they are */
+  { PLAIN "hold=1", A "@7 " B "@9|" A "@7 " B "@9||",
+      A "#7 " B "#9 | " A "#7 " B "#9 | " A "#7! " B "#9! | " },
+  { PLAIN "hold=0", A "@7 " B "@9|" A "@9 " B "@7", A "#7 " B "#9 | " A "#9 " B "#7 " },
+  { PLAIN "hold=0", A "@0|" A " " B "@0 " A "@0", A "#0 | " A " " B "#0 " A "#0 " },
+  { PLAIN "hold=0", A "|" B "@5", A "#1 | " B "#5 " },
+  /* neither boxes without an area nor too large ones are linked */
+  { PLAIN, "5,5,0,9|5,5,0,9|" A, "5,5,0,9 | 5,5,0,9 | " },
+  /* where time jumps, links begin anew */
+  { PLAIN, A "|" A "|flush 500 " B, A "#1 | " A "#1 | " B "#2 " },
+  { PLAIN, A "|segment " B, A "#1 | " B "#2 " },
+  { PLAIN, A "|stream " B, A "#1 | " B "#2 " },
+  { PLAIN, A "|size " B, A "#1 | " B "#2 " },
+  { PLAIN, A "|framerate " B, A "#1 | " A "#1! " },
+  { PLAIN, A "|-101 " B, A "#1 | " B "#2 " },
+  { PLAIN, A "|-100 " B, A "#1 | " A "#1! " },
+  { PLAIN, A "|900 " B, A "#1 | " A "#1! " },
+  { PLAIN, A "|901 " B, A "#1 | " B "#2 " },
+  { PLAIN "max-gap=100000000", A "|1 " B, A "#1 | " B "#2 " },
+  { PLAIN, A "|discont " B, A "#1 | " A "#1! " },
+  { PLAIN, "untimed " A "|" B "|discont " B, A "#1 | " A "#1! | " B "#2 " },
+  { PLAIN, "backwards " A "|" B "|" B, A "#1 | " A "#1! | " B "#2 " A "#1! " },
+};
+
+static void
+test_streams (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstHarness *h = harness_new (rows[i].launch);
+    gchar *text = steady (h, rows[i].frames);
+
+    if (!g_str_equal (text, rows[i].expected))
+      g_error ("row %u, %s, %s\n  gives \"%s\"\n  not   \"%s\"", i, rows[i].launch, rows[i].frames,
+          text, rows[i].expected);
+    g_free (text);
+    gst_harness_teardown (h);
+  }
+}
+
+/* The scores of three boxes are 0.5, NAN and 0.75. */
+static void
+expect_scores (const gchar *launch, gdouble second, gdouble third)
+{
+  const gdouble in[] = { 0.5, NAN, 0.75, 0 }, out[] = { 0.5, second, third, third };
+  GstHarness *h = harness_new (launch);
+
+  for (guint i = 0; i < G_N_ELEMENTS (in); i++) {
+    GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
+    GstVideoRegionOfInterestMeta *roi;
+    gpointer state = NULL;
+    gdouble score;
+
+    if (i < 3)
+      add_scored (buffer, 0, "person", 100, 100, 40, 80, in[i]);
+    buffer = through (h, buffer);
+    roi = (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, &state,
+        GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    g_assert_true (
+        gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi, "detection"),
+            "confidence", &score));
+    if (!isnan (out[i]))
+      g_assert_cmpfloat (score, ==, out[i]);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (h);
+}
+
+static void
+test_scores (void)
+{
+  expect_scores ("boxsteady", 0.5, 0.625);
+  expect_scores ("boxsteady score=best", 0.5, 0.75);
+  expect_scores ("boxsteady score=box", NAN, 0.75);
+}
+
+/* Boxes of other labels, or with other label ids, are other objects. */
+static void
+test_labels (void)
+{
+  static const gchar *const labels[] = { "car", "dog", "", "" };
+  GstHarness *h = harness_new ("boxsteady hold=0");
+
+  for (guint i = 0; i < G_N_ELEMENTS (labels); i++) {
+    GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
+    GstVideoRegionOfInterestMeta *roi = add_scored (buffer, 1, labels[i], 100, 100, 40, 80, 0.5);
+
+    gst_structure_set (roi->params->data, "label_id", G_TYPE_INT, (gint) i, NULL);
+    expect_through (h, buffer, i == 0 ? "1" : "");
+  }
+  gst_harness_teardown (h);
+}
+
+/* action=tag removes nothing. Boxes that nmsfilter tagged as dropped are left as they are. */
+static void
+test_tags (void)
+{
+  for (guint tag = 0; tag < 2; tag++) {
+    GstHarness *h = harness_new (tag ? "boxsteady action=tag" : "boxsteady");
+
+    for (guint i = 0; i < 2; i++) {
+      GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
+
+      add_region (buffer, 1, "person", 100, 100, 40, 80);
+      if (i == 1)
+        add_region (buffer, 2, "person", 300, 100, 40, 80);
+      gst_video_region_of_interest_meta_add_param (add_region (buffer, 3, "person", 500, 100, 40,
+                                                       80),
+          gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", NULL));
+      buffer = through (h, buffer);
+      assert_ids (buffer, i == 1 && tag ? "1 2 3" : "1 3");
+      assert_tag (buffer, 1, tag ? "kept" : "");
+      assert_tag (buffer, 2, i == 1 && tag ? "unconfirmed" : "");
+      assert_tag (buffer, 3, "suppressed");
+      gst_buffer_unref (buffer);
+    }
+    g_assert_cmpuint (stat_of (h->element, "not-linked"), ==, tag ? 0 : 2);
+    gst_harness_teardown (h);
+  }
+}
+
+static void
+test_stats (void)
+{
+  static const gchar *const names[] = { "frames", "boxes-in", "boxes-out", "unconfirmed", "held",
+    "not-linked", "links", "restarts" };
+  static const guint values[] = { 5, 5, 6, 1, 2, 1, 2, 1 };
+  GstHarness *h = harness_new ("boxsteady");
+
+  g_free (steady (h, A "|" A " " B "||segment " B "| 5,5,0,9"));
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (stat_of (h->element, names[i]) != values[i])
+      g_error ("%s is %" G_GUINT64_FORMAT, names[i], stat_of (h->element, names[i]));
+  gst_harness_teardown (h);
+}
+
+/* A buffer without boxes, where no box is held, is passed on; one with other owners is not changed,
+ * but copied. */
+static void
+test_buffers (void)
+{
+  GstHarness *h = harness_new ("boxsteady");
+  GstBuffer *empty = frame_new (0), *shared = frame_new (100 * GST_MSECOND), *out;
+
+  out = through (h, empty);
+  g_assert_true (out == empty);
+  gst_buffer_unref (out);
+  add_region (shared, 1, "person", 100, 100, 40, 80);
+  out = through (h, gst_buffer_ref (shared));
+  assert_ids (out, "");
+  assert_ids (shared, "1");
+  gst_buffer_unref (out);
+  gst_buffer_unref (shared);
+  gst_harness_teardown (h);
+}
+
+/* The number of links is bounded, and a frame with more than 4,096 boxes is left as it is. */
+static void
+test_many (void)
+{
+  GstHarness *h = harness_new ("boxsteady confirm=1 hold=1000");
+  const guint counts[] = { 4096, 4096, 4096, 4097, 4096 };
+  const guint expected[] = { 4096, 8192, 4096, 4097, 4096 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (counts); i++) {
+    GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
+    gchar *label = g_strdup_printf ("label %u", i);
+
+    for (guint k = 0; k < counts[i]; k++)
+      add_region (buffer, 0, label, (gint) (k % 64) * 9, (gint) (k / 64) * 7, 8, 6);
+    buffer = through (h, buffer);
+    g_assert_cmpuint (count_on (buffer), ==, expected[i]);
+    gst_buffer_unref (buffer);
+    g_free (label);
+  }
+  gst_harness_teardown (h);
+}
+
+static void
+test_defaults (void)
+{
+  GstElement *element = element_new ("boxsteady");
+
+  assert_values (element, "iou-threshold confirm window hold smoothing score max-gap action",
+      "0.30000001192092896 2 3 5 0.60000002384185791 mean 1000000000 remove");
+  gst_object_unref (element);
+}
+
+static const TestCase cases[] = { { "/boxsteady/streams", test_streams },
+  { "/boxsteady/scores", test_scores }, { "/boxsteady/labels", test_labels },
+  { "/boxsteady/tags", test_tags }, { "/boxsteady/stats", test_stats },
+  { "/boxsteady/buffers", test_buffers }, { "/boxsteady/many", test_many },
+  { "/boxsteady/defaults", test_defaults }, { NULL } };
 
 GST_TEST_PROGRAM (cases);
