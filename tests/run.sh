@@ -365,7 +365,7 @@ stage_minimal ()
   check "install into a prefix" meson install -C "$dir" --no-rebuild || return 0
   lib=$(dirname "$(find "$prefix" -name libgstnms.so | head -n 1)")
   check "the prefix's plugin has the elements without libraries" installed_elements "$lib" \
-    boxmerge boxselect boxtransform nmsfilter tiledetect
+    boxmerge boxselect boxsteady boxtransform nmsfilter tiledetect
 }
 
 build_clang ()
@@ -432,7 +432,7 @@ stage_install ()
     -Dtests=disabled
   lib=$(dirname "$(find "$dest" -name libgstnms.so | head -n 1)")
   check "the plugin has all elements" installed_elements "$lib" \
-    boxmerge boxoverlay boxrecord boxreplay boxselect boxtransform nmsfilter tiledetect
+    boxmerge boxoverlay boxrecord boxreplay boxselect boxsteady boxtransform nmsfilter tiledetect
   # shellcheck disable=SC2016
   check "nms-xla-probe is installed" bash -c '"$(find "$1" -name nms-xla-probe)" /no/such |
     grep -q "^error cannot load the plugin"' - "$dest"

@@ -20,9 +20,9 @@
 
 G_BEGIN_DECLS
 
-/* Writes each box with BOX_MOVED, BOX_RESCORED or BOX_TRACKED, but those that box_state_is_drop names, into
- * its region and its OD. `buffer` is the one that was read, or a copy of it with the same
- * metadata, and writable. Call it before box_remove, which changes positions and ids.
+/* Writes each box with BOX_MOVED, BOX_RESCORED or BOX_TRACKED, but those that box_state_is_drop
+ * names, into its region and its OD. `buffer` is the one that was read, or a copy of it with the
+ * same metadata, and writable. Call it before box_remove, which changes positions and ids.
  *
  * Moved (x1 .. y2, rotation): the integers of region and OD, rounded by box_place and not clipped;
  * x_min .. y_max in "detection", if the region has that structure, for a frame of width x height,

@@ -203,7 +203,8 @@ box_select_run (const BoxSelectFrame *frame, GArray *boxes)
 
     parts |= box->parent >= 0;
     box->suppressed_by = -1;
-    if (box_state_is_drop (box->state) && !box_select_is_state (box->state))
+    if (box->state == BOX_STATE_UNCONFIRMED
+        || (box_state_is_drop (box->state) && !box_select_is_state (box->state)))
       box->state = BOX_STATE_NONE;
     else
       box->state = is_finite (box) ? box_select_check (frame, box) : BOX_STATE_KEPT;

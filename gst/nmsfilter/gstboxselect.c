@@ -80,10 +80,9 @@ gst_box_select_error (GstBoxFilter *filter)
 static void
 describe_stats (const FilterStats *stats, GstStructure *structure)
 {
-  for (guint i = BOX_STATE_KEPT + 1; i < BOX_STATE_COUNT; i++)
-    if (box_select_is_state ((BoxState) i))
-      gst_structure_set (structure, box_state_name ((BoxState) i), G_TYPE_UINT64,
-          stats->by_state[i], NULL);
+  for (guint i = BOX_STATE_TOO_SMALL; i <= BOX_STATE_CUT_BY_EDGE; i++)
+    gst_structure_set (structure, box_state_name ((BoxState) i), G_TYPE_UINT64, stats->by_state[i],
+        NULL);
   gst_structure_set (structure, "not-selected", G_TYPE_UINT64, stats->by_state[BOX_STATE_NONE],
       NULL);
 }

@@ -61,9 +61,9 @@ gboolean steady_links_restart (SteadyLinks *self);
  * names, those without an area or beyond 1e9 pixels, and boxes without an id, or with that of a box
  * before them, where a tracker gives ids, are left as they are. The state of each other box becomes
  * BOX_STATE_UNCONFIRMED or BOX_STATE_KEPT; a kept one has its place, score and track, with flags
- * for box_rewrite. Writes into `held` (a GArray of Box) the boxes of held links, of which `position`
- * and `od` are those of the last box, and counts them as added. Adds to confirmed and restarts of
- * `counts`. */
+ * for box_rewrite. Writes into `held` (a GArray of Box) the boxes of held links, of which
+ * `position` and `od` are those of the last box, and counts them as added. Adds to confirmed and
+ * restarts of `counts`. */
 void steady_links_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes,
     gint width, gint height, GArray *held, BoxCounts *counts);
 

@@ -447,7 +447,7 @@ read_nms (JsonlParser *self, ondemand::value value, Box *box)
       || refuse (self, "nms.state",
           "is none of kept, suppressed, below-score, not-candidate, over-cap, too-few-neighbors, "
           "no-score, invalid, too-small, too-large, wrong-aspect-ratio, outside-roi, "
-          "dropped-class, cut-by-edge");
+          "dropped-class, cut-by-edge, unconfirmed");
 }
 
 static gboolean

@@ -30,7 +30,8 @@ ultralytics docs/frameworks.md
 nms-filter docs/nms-filter.md
 merge docs/boxmerge.md
 people README.md docs/boxmerge.md
-tile-scales docs/tiledetect.md'
+tile-scales docs/tiledetect.md
+steady docs/boxsteady.md'
 
 list () { printf '%s\n' "$FIGURES"; }
 
@@ -119,6 +120,18 @@ merge ()
 
 tile-scales () { NMS_PLUGIN_DIR=$build/gst "$NMS_ROOT/pipelines/people/scales.sh"; }
 people () { NMS_PLUGIN_DIR=$build/gst "$NMS_ROOT/pipelines/small-people.sh"; }
+
+# (with the packages trackers and matplotlib also SORT and the picture)
+steady ()
+(
+  NMS_PLUGIN_DIR=$build/gst
+  . "$NMS_ROOT/pipelines/env.sh" &&
+    gst-launch-1.0 -q filesrc "$(nms_set location "$(nms_sample_video)")" ! decodebin \
+      ! videoconvert ! video/x-raw,format=RGB ! hogdetect scale=1.4 \
+      ! nmsfilter iou-threshold=0.3 score-threshold=0.7 \
+      ! boxrecord "$(nms_set location "$output/steady.jsonl")" ! fakesink >&2 &&
+    python3 "$bench/steady.py" "$build/tests/gst/steadyframes" "$output/steady.jsonl"
+)
 
 # measure NAME: writes the figures of NAME, and returns whether they could be measured.
 measure ()

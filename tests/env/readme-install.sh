@@ -30,7 +30,8 @@ set -eux
 . "$home/block-1"
 gst-inspect-1.0 nms
 gst-inspect-1.0 nms | grep -F "Filename                 \$HOME/nms/"
-for element in boxmerge boxoverlay boxrecord boxreplay boxselect boxtransform nmsfilter tiledetect; do
+for element in boxmerge boxoverlay boxrecord boxreplay boxselect boxsteady boxtransform nmsfilter \
+  tiledetect; do
   gst-inspect-1.0 \$element >/dev/null
 done
 . "$home/block-2"

@@ -242,6 +242,8 @@ record_states (void)
 
     record (name, filter, FRAME_CAPS, 1, add_for_states);
   }
+  record ("states-steady", "boxsteady action=tag iou-threshold=1 ! ", FRAME_CAPS, 2,
+      add_for_states);
 }
 
 /* Replays recordings as each kind of metadata of this build. */

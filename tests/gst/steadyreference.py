@@ -76,7 +76,7 @@ class Link:
 
 
 class Box:
-    """One box of a frame: corners in pixels, a label, a score or None, the id of a tracker or None."""
+    """A box of a frame: corners in pixels, a label, a score or None, a tracker's id or None."""
 
     def __init__(self, corners, label="", score=None, track=None):
         self.corners = [f32(c) for c in corners]

@@ -242,7 +242,7 @@ test_dropped (void)
 {
   static const gchar *const states[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid", "too-small", "too-large", "wrong-aspect-ratio",
-    "outside-roi", "dropped-class", "cut-by-edge" };
+    "outside-roi", "dropped-class", "cut-by-edge", "unconfirmed" };
   g_autoptr (Picture) before = draw ("boxoverlay", NULL), kept = NULL;
 
   for (guint i = 0; i < G_N_ELEMENTS (states); i++) {

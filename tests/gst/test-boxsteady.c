@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxsteady: what it makes of streams, written as text. Frames of 100 ms are separated by `|`. A box
- * is X,Y,W,H with `@TRACK` if a tracker gave it an id; a word without a comma happens before the
- * frame. An output box has `#ID`, and `!` if it is held. test-steadyreference.py compares the
- * numbers.
+ * boxsteady: what it makes of streams that are written as text. A `|` separates frames, 100 ms from
+ * each other. A box is X,Y,W,H, with `@TRACK` if a tracker gave it an id; an output box has `#ID`,
+ * and `!` if it is held. A word without a comma happens before the frame. test-steadyreference.py
+ * compares the numbers.
  */
 #include "gstboxes.h"
 #include "gstrunner.h"

@@ -61,13 +61,14 @@ assert_described (GstElement *element, const gchar *property, const gchar *word)
 static void
 test_states (void)
 {
-  static const gchar *const lines[] = { "nmsfilter", "boxselect" };
+  static const gchar *const lines[] = { "nmsfilter", "boxselect", "boxsteady" };
   static const gchar *const words[] = { "nms", "state", "suppressed-by", "kept", "stats" };
   static const gchar *const states[][8] = { { "suppressed", "below-score", "not-candidate",
                                                 "over-cap", "too-few-neighbors", "no-score",
                                                 "invalid", NULL },
     { "too-small", "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-class", "cut-by-edge",
-        NULL } };
+        NULL },
+    { "unconfirmed", NULL } };
 
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
     g_autoptr (GstElement) element = element_new (lines[i]);

@@ -137,7 +137,8 @@ def main(program):
     for trial in range(60):
         settings = {"iou_threshold": f32(rng.choice([0.0, 0.3, 0.3, 0.7])),
                     "confirm": rng.randint(1, 4), "window": rng.choice([1, 3, 5, 32]),
-                    "hold": rng.choice([0, 1, 5, 40]), "smoothing": f32(rng.choice([0, .5, .7, .95])),
+                    "hold": rng.choice([0, 1, 5, 40]),
+                    "smoothing": f32(rng.choice([0, .5, .7, .95])),
                     "score": rng.choice(["box", "mean", "best"])}
         source = hostile if trial % 4 == 3 else tracks
         frames = list(source(rng, 60))
