@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* boxsteady on batches: each stream has links, numbers and jumps of its own. */
+#include "batches.h"
+#include "gstrunner.h"
+
+/* Returns the track of the only region of a stream, -1 if it has none. */
+static gint
+track_of (GstBuffer *batch, guint stream)
+{
+  GstBuffer *buffer = GST_BUFFER (batches_get (batch, stream, 0));
+  gpointer state = NULL;
+  GstMeta *meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+      GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+  GstStructure *s;
+  gint id = -1;
+
+  if (meta == NULL)
+    return -1;
+  s = gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta,
+      "object_id");
+  g_assert_true (gst_structure_get_int (s, "id", &id));
+  return id;
+}
+
+/* In the third batch stream 0 has no box, and a held one is added; in the last, stream 1 begins
+ * anew, so that its box is another one. */
+static void
+test_streams (void)
+{
+  static const gint expected[][2] = { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 2 } };
+  GstHarness *h = harness_new_caps ("boxsteady", BATCH_CAPS);
+
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
+    const GstClockTime time = i * 100 * GST_MSECOND;
+    GstBuffer *batch = batches_new (time, 2);
+
+    if (i == 0)
+      batches_begin_stream (batch, 0, "a", FRAME_CAPS, 0);
+    if (i == 0 || i == 3)
+      batches_begin_stream (batch, 1, "b", FRAME_CAPS, 0);
+    batches_add (batch, 0, i == 2 ? frame_new (time) : batches_single_new (time, 20));
+    batches_add (batch, 1, batches_single_new (time, i == 3 ? 300 : 100));
+    batch = through (h, batch);
+    for (guint stream = 0; stream < 2; stream++)
+      g_assert_cmpint (track_of (batch, stream), ==, expected[i][stream]);
+    gst_buffer_unref (batch);
+  }
+  g_assert_cmpuint (batches_stat_of (h->element, 0, "held"), ==, 1);
+  g_assert_cmpuint (batches_stat_of (h->element, 1, "restarts"), ==, 1);
+  g_assert_cmpuint (batches_stat_of (h->element, 1, "links"), ==, 2);
+  gst_harness_teardown (h);
+}
+
+static const TestCase cases[] = { { "/boxsteady/batches", test_streams }, { NULL } };
+
+GST_TEST_PROGRAM (cases);
