@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * boxsteady: the element around steadylinks. It decides when the links of a stream begin anew, and
- * adds the boxes that are held.
- */
+/* boxsteady: decides when the links of a stream begin anew, and adds the boxes that are held. */
 
 /**
  * SECTION:element-boxsteady
@@ -156,35 +153,27 @@ take_event (gpointer stream, GstEvent *event)
     ((SteadyStream *) stream)->restart = TRUE;
 }
 
-/* Returns whether the frame does not follow the last one of its stream. Running time grows also
- * where a video is played backwards. */
-static gboolean
-jumps (const SteadyStream *stream, const BoxFilterFrame *frame, GstClockTime time, guint64 max_gap)
-{
-  if (stream->restart || stream->width != frame->width || stream->height != frame->height)
-    return TRUE;
-  if (!GST_CLOCK_TIME_IS_VALID (time) || !GST_CLOCK_TIME_IS_VALID (stream->time))
-    return GST_BUFFER_FLAG_IS_SET (frame->buffer, GST_BUFFER_FLAG_DISCONT);
-  return time < stream->time || time - stream->time > max_gap;
-}
-
-/* Forgets the links of the stream if the frame does not follow the last one. Returns whether that
- * ended links. */
+/* Forgets the links of the stream if the frame does not follow the last one: by running time, which
+ * grows also where a video is played backwards. Returns whether that ended links. */
 static gboolean
 follow (SteadyStream *stream, const BoxFilterFrame *frame, guint64 max_gap)
 {
+  gboolean jumps = stream->restart || stream->width != frame->width
+      || stream->height != frame->height;
   GstClockTime time = GST_CLOCK_TIME_NONE;
-  gboolean ended;
 
   if (frame->segment->format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (frame->buffer))
     time = gst_segment_to_running_time (frame->segment, GST_FORMAT_TIME,
         GST_BUFFER_PTS (frame->buffer));
-  ended = jumps (stream, frame, time, max_gap) && steady_links_restart (stream->links);
+  if (GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (stream->time))
+    jumps |= time < stream->time || time - stream->time > max_gap;
+  else
+    jumps |= GST_BUFFER_FLAG_IS_SET (frame->buffer, GST_BUFFER_FLAG_DISCONT);
   stream->restart = FALSE;
   stream->time = time;
   stream->width = frame->width;
   stream->height = frame->height;
-  return ended;
+  return jumps && steady_links_restart (stream->links);
 }
 
 /* ---------------------------------------------------------------- one frame */
@@ -194,24 +183,19 @@ gst_box_steady_decide (GstBoxFilter *filter, BoxFilterFrame *frame)
 {
   GstBoxSteady *self = GST_BOX_STEADY (filter);
   SteadyStream *stream = frame->stream;
-  BoxCounts counts = { 0 };
   SteadySettings settings;
+  gboolean restarted;
   guint64 max_gap;
 
   GST_OBJECT_LOCK (self);
   settings = self->settings;
   max_gap = self->max_gap;
   GST_OBJECT_UNLOCK (self);
-  settings.keep_tags = frame->action == GST_NMS_ACTION_TAG;
   box_filter_read (filter, frame, BOX_READ_TRACK | BOX_READ_STATE);
-  counts.restarts = follow (stream, frame, max_gap);
-  steady_links_frame (stream->links, &settings, frame->boxes, frame->width, frame->height,
-      self->held, &counts);
-  frame->counts = box_counts_of (frame->boxes);
-  frame->counts.rewritten = frame->counts.by_state[BOX_STATE_KEPT];
-  frame->counts.added = counts.added;
-  frame->counts.confirmed = counts.confirmed;
-  frame->counts.restarts = counts.restarts;
+  restarted = follow (stream, frame, max_gap);
+  frame->counts = steady_links_frame (stream->links, &settings, frame->boxes, frame->width,
+      frame->height, self->held);
+  frame->counts.restarts += restarted;
   return GST_FLOW_OK;
 }
 
@@ -247,7 +231,7 @@ static void
 gst_box_steady_init (GstBoxSteady *self)
 {
   self->settings = (SteadySettings) { DEFAULT_IOU_THRESHOLD, DEFAULT_CONFIRM, DEFAULT_WINDOW,
-    DEFAULT_HOLD, DEFAULT_SMOOTHING, DEFAULT_SCORE, FALSE };
+    DEFAULT_HOLD, DEFAULT_SMOOTHING, DEFAULT_SCORE };
   self->max_gap = DEFAULT_MAX_GAP;
   self->held = g_array_new (FALSE, FALSE, sizeof (Box));
   self->batch = g_array_new (FALSE, FALSE, sizeof (Box));

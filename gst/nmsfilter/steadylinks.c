@@ -325,10 +325,11 @@ match_tracks (SteadyLinks *self, const SteadySettings *settings, const Box *boxe
 
 /* ------------------------------------------------------------------- one frame */
 
-/* Collects the boxes that take part. */
-static void
-take_parts (SteadyLinks *self, GArray *boxes, gboolean keep_tags)
+/* Collects the boxes that take part. Returns whether a tracker gave one of them an id. */
+static gboolean
+take_parts (SteadyLinks *self, GArray *boxes)
 {
+  gboolean any = FALSE;
   guint count = 0;
 
   g_array_set_size (self->parts, boxes->len);
@@ -339,22 +340,14 @@ take_parts (SteadyLinks *self, GArray *boxes, gboolean keep_tags)
     if (box_state_is_drop (box->state) || !(c[0] < c[2] && c[1] < c[3])
         || !(fabsf (c[0]) <= LARGEST && fabsf (c[1]) <= LARGEST && fabsf (c[2]) <= LARGEST
             && fabsf (c[3]) <= LARGEST)) {
-      if (!keep_tags)
-        box->state = BOX_STATE_NONE;
+      box->state = BOX_STATE_NONE;
       continue;
     }
+    any |= (box->flags & BOX_HAS_TRACK_ID) != 0;
     g_array_index (self->parts, Part, count++) = (Part) { { c[0], c[1], c[2], c[3] }, i, FALSE };
   }
   g_array_set_size (self->parts, count);
-}
-
-static gboolean
-any_track (const SteadyLinks *self, const Box *boxes)
-{
-  for (guint i = 0; i < self->parts->len; i++)
-    if (boxes[g_array_index (self->parts, Part, i).index].flags & BOX_HAS_TRACK_ID)
-      return TRUE;
-  return FALSE;
+  return any;
 }
 
 static void
@@ -482,33 +475,37 @@ bound_links (SteadyLinks *self)
   g_array_set_size (self->links, kept);
 }
 
-void
+BoxCounts
 steady_links_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes, gint width,
-    gint height, GArray *held, BoxCounts *counts)
+    gint height, GArray *held)
 {
+  const gboolean tracks = take_parts (self, boxes);
+  const guint mask = G_MAXUINT >> (32 - settings->window);
   Box *const box = (Box *) boxes->data;
-  const guint mask = settings->window >= 32 ? G_MAXUINT : (1u << settings->window) - 1;
+  guint restarts = 0, confirmed = 0;
+  BoxCounts counts;
 
   g_array_set_size (held, 0);
-  take_parts (self, boxes, settings->keep_tags);
-  if (boxes->len > STEADY_LINKS_MOST) {
-    counts->restarts += steady_links_restart (self);
-    return;
+  if (boxes->len > STEADY_LINKS_MOST || (tracks && !self->tracks))
+    restarts = steady_links_restart (self);
+  if (boxes->len <= STEADY_LINKS_MOST) {
+    self->tracks |= tracks;
+    self->frames = MIN (self->frames + 1, 32);
+    predict (self);
+    if (self->tracks)
+      match_tracks (self, settings, box);
+    else
+      match_places (self, settings, box);
+    end_links (self, settings, mask, width, height);
+    begin_links (self, box);
+    confirmed = confirm_links (self, settings, mask);
+    bound_links (self);
+    write_boxes (self, settings, box, held);
   }
-  if (!self->tracks && any_track (self, box)) {
-    counts->restarts += steady_links_restart (self);
-    self->tracks = TRUE;
-  }
-  self->frames = MIN (self->frames + 1, 32);
-  predict (self);
-  if (self->tracks)
-    match_tracks (self, settings, box);
-  else
-    match_places (self, settings, box);
-  end_links (self, settings, mask, width, height);
-  begin_links (self, box);
-  counts->confirmed += confirm_links (self, settings, mask);
-  bound_links (self);
-  write_boxes (self, settings, box, held);
-  counts->added = held->len;
+  counts = box_counts_of (boxes);
+  counts.rewritten = counts.by_state[BOX_STATE_KEPT];
+  counts.added = held->len;
+  counts.confirmed = confirmed;
+  counts.restarts = restarts;
+  return counts;
 }

@@ -46,7 +46,6 @@ typedef struct
   guint hold;            /* frames */
   gfloat smoothing;      /* 0 to below 1 */
   gint score;            /* GstSteadyScore */
-  gboolean keep_tags;    /* boxes that are left as they are keep their states; else they get none */
 } SteadySettings;
 
 typedef struct _SteadyLinks SteadyLinks;
@@ -57,14 +56,14 @@ void steady_links_free (SteadyLinks *self);
 /* Forgets all links, without using their ids again. Returns whether there were any. */
 gboolean steady_links_restart (SteadyLinks *self);
 
-/* Links the boxes of the next frame of width x height, 0 if unknown. Boxes that box_state_is_drop
- * names, those without an area or beyond 1e9 pixels, and boxes without an id, or with that of a box
- * before them, where a tracker gives ids, are left as they are. The state of each other box becomes
- * BOX_STATE_UNCONFIRMED or BOX_STATE_KEPT; a kept one has its place, score and track, with flags
- * for box_rewrite. Writes into `held` (a GArray of Box) the boxes of held links, of which
- * `position` and `od` are those of the last box, and counts them as added. Adds to confirmed and
- * restarts of `counts`. */
-void steady_links_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes,
-    gint width, gint height, GArray *held, BoxCounts *counts);
+/* Links the boxes of the next frame of width x height, 0 if unknown. These get BOX_STATE_NONE and
+ * are left as they are: boxes that box_state_is_drop names, boxes without an area or beyond 1e9
+ * pixels, and, where a tracker gives ids, boxes without an id or with that of a box before them. The
+ * state of each other box becomes BOX_STATE_UNCONFIRMED or BOX_STATE_KEPT; a kept one has its place,
+ * score and track, with flags for box_rewrite. Writes into `held` (a GArray of Box) the boxes of
+ * held links, of which `position` and `od` are those of the last box. Returns the numbers of the
+ * frame. */
+BoxCounts steady_links_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes,
+    gint width, gint height, GArray *held);
 
 G_END_DECLS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * fuzz-meta: sends regions made of the bytes through nmsfilter with action=remove and with
- * action=tag, and the result through boxtransform and box_append. Both nmsfilters must make the
- * same decisions; all counters, and the regions that may not change, are checked.
+ * action=tag, and the result through boxsteady, boxtransform and box_append. Both nmsfilters must
+ * make the same decisions; all counters, and the regions that may not change, are checked.
  */
 #include <gst/check/gstharness.h>
 
@@ -273,6 +273,30 @@ filter (GstHarness *h, GstBuffer *buffer)
   return out;
 }
 
+/* Sends the boxes of a buffer, which may be tagged, twice through boxsteady, and checks that each
+ * one is counted. */
+static void
+check_steady (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
+{
+  static const Choices choices[] = { { "confirm", { "1", "3" } }, { "hold", { "0", "9" } },
+    { "smoothing", { "0", "0.9" } }, { "score", { "best", "box" } }, { "action", { "tag" } } };
+  GstHarness *h = harness_new ("boxsteady", caps);
+  GPtrArray *before = fuzz_regions_of (buffer);
+  const guint64 in = 2 * (guint64) count_detections (before);
+  GstStructure *stats;
+
+  choose (h, choices, G_N_ELEMENTS (choices), bytes);
+  gst_buffer_unref (filter (h, gst_buffer_ref (buffer)));
+  gst_buffer_unref (filter (h, buffer));
+  g_object_get (h->element, "stats", &stats, NULL);
+  g_assert_cmpuint (counter (stats, "boxes-in"), ==, in);
+  g_assert_cmpuint (counter (stats, "boxes-out") + counter (stats, "unconfirmed"), ==,
+      in + counter (stats, "held"));
+  gst_structure_free (stats);
+  g_ptr_array_unref (before);
+  gst_harness_teardown (h);
+}
+
 /* Selects boxes of a buffer, which may be tagged, and checks that each one is counted. */
 static void
 check_select (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
@@ -352,6 +376,8 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   check_stats (remove, in, in - (before->len - left->len));
   check_stats (tag, in, in - (before->len - left->len));
 
+  select = transform;
+  check_steady (gst_buffer_ref (how & 2 ? tagged : original), caps, &select);
   select = transform;
   check_select (gst_buffer_ref (tagged), caps, &select);
   tagged = check_append (tagged, removed);
