@@ -58,11 +58,11 @@ gboolean steady_links_restart (SteadyLinks *self);
 
 /* Links the boxes of the next frame of width x height, 0 if unknown. These get BOX_STATE_NONE and
  * are left as they are: boxes that box_state_is_drop names, boxes without an area or beyond 1e9
- * pixels, and, where a tracker gives ids, boxes without an id or with that of a box before them. The
- * state of each other box becomes BOX_STATE_UNCONFIRMED or BOX_STATE_KEPT; a kept one has its place,
- * score and track, with flags for box_rewrite. Writes into `held` (a GArray of Box) the boxes of
- * held links, of which `position` and `od` are those of the last box. Returns the numbers of the
- * frame. */
+ * pixels, and, where a tracker gives ids, boxes without an id or with that of a box before them.
+ * The state of each other box becomes BOX_STATE_UNCONFIRMED or BOX_STATE_KEPT; a kept one has its
+ * place, score and track, with flags for box_rewrite. Writes into `held` (a GArray of Box) the
+ * boxes of held links, of which `position` and `od` are those of the last box. Returns the numbers
+ * of the frame. */
 BoxCounts steady_links_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes,
     gint width, gint height, GArray *held);
 
