@@ -14,7 +14,6 @@ static const struct
   guint most, candidates, neighbors;
   gboolean agnostic;
 } rows[] = {
-  { "deepstream", 0.3f, 0.2, 0, 0, 0 },
   { "end2end", 0.8f, 0.1, 300, 0, 0, TRUE },
   { "opencv", 0.4f, 0.5, 0, 0, 0 },
   { "ssd", 0.45f, 0.01, 200, 0, 0 },
