@@ -23,14 +23,15 @@ minutes on two cores after quickstart.sh, and 70 MB of packages more.
 
 --pr, before a pull request: user and these, ten minutes in all:
 
-  asan      every suite but the rules, the pipelines and what plays in real time, address and
-            undefined-behaviour sanitizers
+  asan      every suite but the rules, the pipelines, what plays in real time and what is Python
+            alone, address and undefined-behaviour sanitizers
   minimal   only the elements without further libraries, from the three -dev packages; their
             suites; installed into a prefix and used from there
 
 --all, what CI runs: asan, minimal and these, half an hour and 10 GB of disk:
 
-  release   every suite but tpu, optimised build; the documentation site
+  release   every suite but tpu, optimised build; onnxdetect with what is downloaded from PyPI;
+            the documentation site
   locale    every suite but the pipelines, with a decimal comma
   leaks     the elements' suite under GStreamer's leak tracer
   xla       engine xla on a real device, that of XLA's plugin for the CPU, which
@@ -42,10 +43,9 @@ minutes on two cores after quickstart.sh, and 70 MB of packages more.
             library's interface compared by abidiff with the recorded one;
             README's commands to install, in a checkout at ~/gst-nms
   levels    the core suite at each instruction set below the best, which the
-            others use; the elements' suite in plain C
+            others use
   tsan      many streams and threads under ThreadSanitizer, and a plugin without
             locks, which it has to find fault with
-  valgrind  the core suite under valgrind
   msan      the core and its engines under MemorySanitizer, on the corpus of its fuzzer
   arm       the core for AArch64 by a cross compiler, its suite under qemu
   i386      the core for 32-bit x86 by a cross compiler, its suite
@@ -54,21 +54,22 @@ minutes on two cores after quickstart.sh, and 70 MB of packages more.
   packages  the Debian packages: built, checked with lintian and autopkgtest,
             upgraded from an older version and purged in a Debian 12 with nothing
             on it (root only)
-  trixie    the suites in Debian 13 (GStreamer 1.26), which has GstAnalytics, and
-            the leak tracer; NMS_TRIXIE_ASAN=yes adds the elements' under address
-            sanitizer, which takes a build more (root only)
-  sid       the suites core, gst, fuzz, python and upstream and the quick scripts in Debian
-            unstable (1.28), and the leak tracer (root only)
-  tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
-            compiled by libtpu, translated for XLA's CPU plugin (both fetched
-            from PyPI; without it: skipped)
+  trixie    the suites core, gst, fuzz, python and upstream and the quick scripts in Debian 13
+            (GStreamer 1.26), which has GstAnalytics, and the leak tracer; NMS_TRIXIE_ASAN=yes
+            adds the elements' under address sanitizer, which takes a build more (root only)
 
 --release, what a release needs besides --all, some hours:
 
+  sid       as trixie, in Debian unstable (1.28), with the rules, what plays in real time and the
+            slow scripts (root only)
+  valgrind  the core suite under valgrind
+  tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
+            compiled by libtpu, translated for XLA's CPU plugin (both fetched
+            from PyPI; without it: skipped)
   methods   the methods compared with the libraries that have them, which are downloaded
             from PyPI (without it: skipped)
-  frameworks  the Python package in JAX and other libraries, and onnxdetect, with what is
-            downloaded from PyPI (without it: skipped)
+  frameworks  the Python package in JAX and other libraries, which are downloaded from PyPI
+            (without it: skipped)
   jax       nmscore.jax in the oldest versions of JAX that it supports, 0.8 and 0.9, and refused by
             0.7; downloads 250 MB; four minutes
   wheel     the sdist and the wheel of the Python package: built, checked by twine, auditwheel
@@ -96,10 +97,12 @@ END
 . "$(dirname "$0")/../pipelines/common.sh"
 
 PR_STAGES="user asan minimal"
-ALL_STAGES="release locale leaks asan xla minimal clang install levels trixie tsan valgrind msan arm
-  i386 fuzz tpu sid fresh packages"
-RELEASE_STAGES="methods frameworks jax wheel armhf s390x i386_elements packages_trixie packages_sid
-  mutants"
+ALL_STAGES="release locale leaks asan xla minimal clang install levels trixie tsan msan arm i386
+  fuzz fresh packages"
+RELEASE_STAGES="sid valgrind tpu methods frameworks jax wheel armhf s390x i386_elements
+  packages_trixie packages_sid mutants"
+# Of --all these run beside the others, because they mostly wait for the network and dpkg.
+BESIDE_STAGES="fresh packages"
 
 # Debian packages by purpose: a build with all elements and the Python package; the elements'
 # suite; what plays videos; the rules; what downloads from PyPI; a build by clang.
@@ -169,7 +172,7 @@ check ()
 {
   local name="$stage: $1" log rc=0
   shift
-  log="$NMS_BUILD_DIR/check.log"
+  log="$NMS_BUILD_DIR/check-$stage.log"
   ("$@") >"$log" 2>&1 </dev/null || rc=$?
   [ "$rc" != 77 ] || ! grep -q "No space left on device" "$log" || rc=1
   case $rc in
@@ -240,10 +243,13 @@ stage_release ()
 {
   build_release || return 0
   check "the documentation site" documentation_site
+  check "install what onnxdetect needs" "$NMS_ROOT/tests/pipelines/onnx-packages.sh" \
+    "$NMS_BUILD_DIR/onnx" && export NMS_TEST_ONNX="$NMS_BUILD_DIR/onnx"
   build_ahead >/dev/null 2>&1 &
   local ahead=$!
   suites release $(no_suites tpu methods)
   wait "$ahead" || true
+  unset NMS_TEST_ONNX
 }
 
 # A preloaded library sets the locale of each program, because the programs, unlike
@@ -302,7 +308,7 @@ stage_asan ()
     ASAN_OPTIONS=$options:fast_unwind_on_malloc=0:malloc_context_size=10 \
     LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/env/lsan.supp":print_suppressions=0 \
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-    suites asan $(no_suites rules bench tpu live pipelines)
+    suites asan $(no_suites rules bench tpu live pipelines python-alone)
 }
 
 # (stacks by frame pointers, because exact stacks make XLA's compiler 100 times slower)
@@ -350,7 +356,7 @@ stage_wheel ()
   check "sdist and wheel" "$NMS_ROOT/tests/python/wheel.sh" || return 0
   while read -r line; do
     result skip "wheel: $line"
-  done < <(sed -n 's/^SKIP //p' "$NMS_BUILD_DIR/check.log")
+  done < <(sed -n 's/^SKIP //p' "$NMS_BUILD_DIR/check-$stage.log")
 }
 
 stage_minimal ()
@@ -377,7 +383,7 @@ build_clang ()
 stage_clang ()
 {
   build_clang || return 0
-  suites clang $(no_suites pipelines rules bench tpu pip upstream torchvision)
+  suites clang $(no_suites pipelines rules bench tpu pip upstream torchvision many)
 }
 
 # Checks that the plugin in folder $1 has exactly the elements $2 ..., in order.
@@ -466,8 +472,6 @@ stage_levels ()
     stage="levels-$level"
     NMS_ISA=$level suites release --suite core
   done
-  stage=levels-scalar
-  NMS_ISA=scalar suites release --suite gst
   stage=levels
 }
 
@@ -632,9 +636,6 @@ stage_frameworks ()
     export NMS_TEST_XLA_PLUGIN="$NMS_BUILD_DIR/xla/xla_cpu_pjrt.so"
   NMS_TEST_FRAMEWORKS="$folder" suites release --suite frameworks
   unset NMS_TEST_LIBTPU NMS_TEST_XLA_PLUGIN
-  check "install what onnxdetect needs" "$NMS_ROOT/tests/pipelines/onnx-packages.sh" \
-    "$NMS_BUILD_DIR/onnx" || return 0
-  NMS_TEST_ONNX="$NMS_BUILD_DIR/onnx" suites release onnxdetect
 }
 
 # Runs only by name, because of the downloads. The stage frameworks runs the newest version.
@@ -677,7 +678,6 @@ stage_mutants ()
 is_wanted () { case " ${wanted[*]} " in *" $1 "*) return 0 ;; esac; return 1; }
 
 # Makes the folder of Debian $1 while other stages run, because it takes minutes and mostly waits.
-# trixie is made at the start and sid behind the stage trixie, so that --all needs the disk for one.
 # What fails here is tried again by its stage.
 make_folder ()
 {
@@ -717,8 +717,8 @@ stage_i386_elements ()
 
 # Runs the suites in a folder of tests/env/debian.sh, in a release build, then the leak tracer.
 # Leaves out instruction counts, which hold for one compiler, the installation by pip, and the tests of
-# many boxes. In sid
-# also leaves out what takes minutes and is the same in trixie: the rules, what plays in real time
+# many boxes. In trixie
+# also leaves out what takes minutes and is the same in Debian 12: the rules, what plays in real time
 # and the slow scripts. Tests of torch are skipped in sid, because its folder does not contain torch.
 newer_debian ()
 {
@@ -726,9 +726,10 @@ newer_debian ()
   options="$options -Dpython=enabled"
   local asan=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
   local batches='' left_out="tpu bench pip extra-packages many"
-  if [ "$1" != trixie ]; then
-    batches="nmsfilter-batches boxmerge-batches boxoverlay-batches boxrecord-batches"
+  if [ "$1" = trixie ]; then
     left_out="$left_out live scripts rules"
+  else
+    batches="nmsfilter-batches boxmerge-batches boxoverlay-batches boxrecord-batches"
   fi
   wait "$maker" || true
   check "make the folder" "$NMS_ROOT/tests/env/debian.sh" "$1" true || return 0
@@ -784,8 +785,8 @@ clean_commit ()
 say_left_out ()
 {
   say "Not run: sanitizers and the build without libraries (tests/run.sh --pr runs these too); other"
-  say "compilers, instruction sets, processors, Debians, engine xla, TPU kernels, packages and the slow"
-  say "pipelines (tests/run.sh --all); other libraries and mutants (tests/run.sh --release)."
+  say "compilers, instruction sets, processors, Debian 13, engine xla, packages and the slow pipelines"
+  say "(tests/run.sh --all); other libraries, TPU kernels and mutants (tests/run.sh --release)."
 }
 
 # Keeps the result of a stage that began with $1 passed, on commit $2. If all was skipped, nothing has
@@ -812,6 +813,24 @@ remove_folder ()
   esac
 }
 
+# Runs the stages "$@" of --all in a process of their own, whose output goes to a file.
+start_beside () { "$NMS_ROOT/tests/run.sh" "$@" >"$NMS_BUILD_DIR/beside.log" 2>&1 & beside=$!; }
+
+# Prints what the stages beside the others have printed, and counts their results.
+wait_beside ()
+{
+  local log="$NMS_BUILD_DIR/beside.log" name
+  wait "$beside" || true
+  sed '$d; /^FAILED/d' "$log"
+  if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
+    passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+    skipped=$((skipped + ${BASH_REMATCH[4]:-0}))
+  else
+    result fail "$BESIDE_STAGES: did not come to an end"
+  fi
+  while read -r name; do failures+=("$name"); done < <(sed -n 's/^FAILED  //p' "$log")
+}
+
 # Prints each stage of the lists behind the name of its list.
 list_stages ()
 {
@@ -822,7 +841,7 @@ list_stages ()
 
 main ()
 {
-  local argument name line commit disk= gigabytes=0 packages=() tidy=
+  local argument name line commit disk= gigabytes=0 packages=() tidy= beside=
   wanted=()
   for argument; do
     case $argument in
@@ -857,8 +876,14 @@ main ()
     say "0 passed, 1 failed"
     exit 1
   fi
-  durations+=("packages" "$((SECONDS - start))")
+  durations+=("install" "$((SECONDS - start))")
   commit=$(clean_commit)
+  if [ -n "$tidy" ]; then
+    start_beside $BESIDE_STAGES
+    for name in $BESIDE_STAGES; do
+      wanted=($(printf '%s\n' "${wanted[@]}" | grep -vx "$name"))
+    done
+  fi
 
   is_wanted trixie && name=trixie || name=sid
   make_folder "$name" >/dev/null 2>&1 &
@@ -877,8 +902,8 @@ main ()
     durations+=("$stage" "$((SECONDS - stage_start))")
     keep_result "$before" "$commit"
     [ -z "$tidy" ] || remove_folder &
-    [ "$stage" != trixie ] || { make_folder sid >/dev/null 2>&1 & maker=$!; }
   done
+  [ -z "$beside" ] || wait_beside
 
   say ""
   printf '%-10s %5d s\n' "${durations[@]}" "all" "$((SECONDS - start))"

@@ -13,13 +13,13 @@ case $(gst-launch-1.0 --version) in
 esac
 
 for size in 1080x1920 854x480 333x211; do
-  gst-launch-1.0 -q videotestsrc num-buffers=15 \
+  gst-launch-1.0 -q videotestsrc num-buffers=6 \
     ! "video/x-raw,width=${size%x*},height=${size#*x},framerate=10/1" \
     ! x264enc speed-preset=ultrafast ! mp4mux ! filesink location=$size.mp4
-  run quickstart --input $size.mp4 --output cut --seconds 1
-  recording cut/before.jsonl 10
+  run quickstart --input $size.mp4 --output cut --seconds .4
+  recording cut/before.jsonl 4
   run quickstart --input $size.mp4 --output whole --seconds 0
-  recording whole/before.jsonl 15
+  recording whole/before.jsonl 6
 done
 
 # A cut is exact to the frame with decoders that hold frames back: B frames, MPEG-4.
