@@ -879,7 +879,6 @@ main ()
   durations+=("install" "$((SECONDS - start))")
   commit=$(clean_commit)
   if [ -n "$tidy" ]; then
-    start_beside $BESIDE_STAGES
     for name in $BESIDE_STAGES; do
       wanted=($(printf '%s\n' "${wanted[@]}" | grep -vx "$name"))
     done
@@ -902,6 +901,8 @@ main ()
     durations+=("$stage" "$((SECONDS - stage_start))")
     keep_result "$before" "$commit"
     [ -z "$tidy" ] || remove_folder &
+    # (from the second stage on, because the first one plays videos in real time)
+    [ -z "$tidy" ] || [ -n "$beside" ] || start_beside $BESIDE_STAGES
   done
   [ -z "$beside" ] || wait_beside
 

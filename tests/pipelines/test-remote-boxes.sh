@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# remote-boxes.sh: all boxes of 200 frames reach another process over TCP and RTP, and
+# remote-boxes.sh: all boxes of 100 frames reach another process over TCP and RTP, and
 # through a Matroska file; each attached to its frame.
 . "$(dirname "$0")/check.sh"
 
@@ -14,17 +14,17 @@ refused 'a number' remote-boxes send --port x
 refused 'no such recording' remote-boxes send --boxes none.jsonl
 
 random_recording boxes.jsonl
-video=(videotestsrc num-buffers=200 ! video/x-raw,format=I420,width=320,height=240,framerate=10/1)
+video=(videotestsrc num-buffers=100 ! video/x-raw,format=I420,width=320,height=240,framerate=10/1)
 nms_launch -q "${video[@]}" ! jpegenc ! avimux ! filesink location=video.avi
 nms_launch -q filesrc location=video.avi ! decodebin ! boxreplay location=boxes.jsonl \
   ! boxrecord location=sent.jsonl ! fakesink
-recording sent.jsonl 200
+recording sent.jsonl 100
 
-# received FILE: waits until a receiver has written 200 frames.
+# received FILE: waits until a receiver has written 100 frames.
 received ()
 {
   for _ in $(seq 300); do
-    [ "$(cat "$1" 2>/dev/null | wc -l)" -lt 200 ] || return 0
+    [ "$(cat "$1" 2>/dev/null | wc -l)" -lt 100 ] || return 0
     sleep 0.1
   done
   cat receiver.{out,err} >&2
@@ -46,7 +46,7 @@ transfer ()
 
 transfer tcp
 wait $receiver || { cat receiver.{out,err} >&2; fail "the receiver ended with $?"; }
-grep -q '^200 frames' receiver.out
+grep -q '^100 frames' receiver.out
 same sent.jsonl tcp.jsonl
 cmp tcp.jsonl sent.jsonl || fail "the times differ"
 
