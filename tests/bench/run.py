@@ -43,17 +43,12 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THRE
 
 
 def arguments():
-    p = argparse.ArgumentParser(
-        prog="run.sh", description="gst-nms against other implementations of NMS.",
-        epilog="Writes report.md, results.json and time.png into DIR. --methods compares the other "
-        "methods and exits. Environment: NMS_BENCH_DIR (venv and build; default build-bench/), "
-        "PYTHON, NMS_BENCH_PIP (arguments for pip install), NMS_ISA (forces our instruction set).")
-    p.add_argument("--output", metavar="DIR", default="output-bench", help="default output-bench/")
-    p.add_argument("--only", metavar="ROWS", default="*",
-                   help="workloads, comma-separated, wildcards allowed: a,b2,1M*")
-    p.add_argument("--systems", metavar="NAMES", default="*", help="likewise for systems")
-    p.add_argument("--quick", action="store_true", help="no more than 8,400 boxes, few calls")
-    p.add_argument("--list", action="store_true", help="list the workloads")
+    p = argparse.ArgumentParser(prog="run.sh", add_help=False)  # run.sh --help lists them
+    p.add_argument("--output", default="output-bench")
+    p.add_argument("--only", default="*")
+    p.add_argument("--systems", default="*")
+    p.add_argument("--quick", action="store_true")
+    p.add_argument("--list", action="store_true")
     a = p.parse_args()
     a.rounds, a.seconds = (5, 0.3) if a.quick else (9, 3.0)
     return a

@@ -5,14 +5,33 @@
 # and a plot: see README.md.
 set -euo pipefail
 
-usage='usage: tests/bench/run.sh [OPTIONS]              boxes by boxes (--help lists the options)
-       tests/bench/run.sh --methods [--agree]    the methods; --agree compares their results only
-       tests/bench/run.sh --install              only installs the libraries; exits with 77 if they
-                                                 cannot be downloaded
-       tests/bench/run.sh --installed [--agree]  the methods, with the nmscore in PYTHONPATH and the
-                                                 environment of an earlier run or else python3;
-                                                 exits with 77 if a library is missing
-'
+usage ()
+{
+  cat <<END
+usage: tests/bench/run.sh [OPTIONS]
+       tests/bench/run.sh --methods [--agree]
+       tests/bench/run.sh --install
+       tests/bench/run.sh --installed [--agree]
+
+The first form times NMS of boxes and writes report.md, results.json and time.png:
+
+  --output DIR      into this folder (output-bench/)
+  --only ROWS       workloads, comma-separated, wildcards allowed: a,b2,1M*
+  --systems NAMES   likewise for systems
+  --quick           no more than 8,400 boxes, few calls
+  --list            lists the workloads
+
+--methods compares the methods with those of other libraries, and --agree their results only.
+--install only installs the libraries; it exits with 77 if they cannot be downloaded. --installed
+is --methods with the nmscore in PYTHONPATH and the environment of an earlier run or else python3;
+it exits with 77 if a library is missing.
+
+Environment: NMS_BENCH_DIR (environment and build; build-bench/), PYTHON, NMS_BENCH_PIP (arguments
+for pip install), NMS_ISA (forces our instruction set), NMS_XLA_PLUGIN, NMS_BENCH_CHECKOUT (a
+checkout of NMS-Bench).
+END
+}
+
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 place=${NMS_BENCH_DIR:-$root/build-bench}
@@ -20,7 +39,7 @@ venv=$place/venv build=$place/build python=${PYTHON:-python3} unavailable=1
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 case ${1-} in
-  -h | --help) printf '%s\n' "$usage"; exec "$python" "$here/run.py" --help ;;
+  -h | --help) usage; exit ;;
   --install) unavailable=77 ;;
   --installed)
     [ ! -x "$venv/bin/python" ] || python=$venv/bin/python
