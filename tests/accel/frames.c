@@ -66,7 +66,7 @@ void
 frame_check (Frame *f, nms_context *context)
 {
   nms_result result = { .size = sizeof result };
-  RefResult expected;
+  g_auto (RefResult) expected = { 0 };
   char *difference;
   int code = frame_run (f, context, &result);
 
@@ -76,7 +76,6 @@ frame_check (Frame *f, nms_context *context)
   difference = enginecheck_difference (&result, &expected);
   g_assert_cmpstr (difference, ==, NULL);
   free (difference);
-  ref_result_clear (&expected);
 }
 
 void

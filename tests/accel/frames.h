@@ -4,6 +4,7 @@
 #pragma once
 
 #include "enginecheck.h"
+#include "scoped.h"
 
 typedef struct {
   nms_boxes boxes;
@@ -22,6 +23,7 @@ typedef struct {
  * the same frame. */
 void frame_init (Frame *frame, size_t count, uint32_t seed);
 void frame_clear (Frame *frame);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Frame, frame_clear)
 
 /* Adds engine xla with the frame's plugin to the context, if the options name an added engine and
  * it was not added before. */

@@ -6,6 +6,7 @@
  */
 #include "accel/lazy/lazynodes.h"
 #include "lazygraphs.h"
+#include "lazyscoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -97,6 +98,7 @@ counting_clear (Counting *c)
   pthread_mutex_destroy (&c->gate);
   g_free (c->text);
 }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Counting, counting_clear)
 
 /* ----------------------------------------------------------------- programs */
 
@@ -171,8 +173,8 @@ test_same_program (void)
 static void
 test_other_programs (void)
 {
-  nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);
-  nms_lazy *lz = nms_lazy_new (cache);
+  g_autoptr (nms_lazy_cache) cache = nms_lazy_cache_new (NULL, 0);
+  g_autoptr (nms_lazy) lz = nms_lazy_new (cache);
 
   above (lz, 0.15f, 1, (uint8_t[]) { 0, 1, 1 });
   above (lz, 0.15f, 1, (uint8_t[]) { 0, 1, 1 });
@@ -184,16 +186,14 @@ test_other_programs (void)
   for (int32_t n = 1; n < 6; n++) /* other shapes */
     g_assert_cmpint (twice (lz, n, 3.0f), ==, NMS_OK);
   g_assert_cmpuint (counters (cache).misses, ==, 8);
-  nms_lazy_free (&lz);
-  nms_lazy_cache_free (&cache);
 }
 
 static void
 test_bound (void)
 {
-  Counting backend;
+  g_auto (Counting) backend = { 0 };
   nms_lazy_cache *cache;
-  nms_lazy *lz;
+  g_autoptr (nms_lazy) lz = NULL;
 
   counting_init (&backend);
   cache = nms_lazy_cache_new (&backend.backend, 2);
@@ -215,8 +215,6 @@ test_bound (void)
   g_assert_cmpuint (counters (cache).compile_ns, >, 0);
   nms_lazy_cache_free (&cache); /* the context has a reference */
   g_assert_cmpint (twice (lz, 99, 1.0f), ==, NMS_OK);
-  nms_lazy_free (&lz);
-  counting_clear (&backend);
 }
 
 /* What the last run got: the number of inputs, and the values of the last two. */
@@ -256,12 +254,12 @@ clamped (nms_lazy *lz, float low, float high)
 static void
 test_changing_numbers (void)
 {
-  Counting backend;
+  g_auto (Counting) backend = { 0 };
 
   counting_init (&backend);
   backend.backend.run = seeing_run;
-  nms_lazy_cache *cache = nms_lazy_cache_new (&backend.backend, 0);
-  nms_lazy *lz = nms_lazy_new (cache);
+  g_autoptr (nms_lazy_cache) cache = nms_lazy_cache_new (&backend.backend, 0);
+  g_autoptr (nms_lazy) lz = nms_lazy_new (cache);
   g_assert_cmpuint (clamped (lz, 1.0f, 9.0f), ==, 1);
   g_assert_cmpuint (clamped (lz, 2.0f, 9.0f), ==, 2);
   g_assert_cmpint (backend.compiles, ==, 2);
@@ -282,16 +280,13 @@ test_changing_numbers (void)
   g_assert_cmpuint (clamped (lz, 5.0f, 5.0f), ==, 3); /* equal numbers are not one */
   g_assert_cmpint (backend.compiles, ==, 3);
   g_assert_cmpuint (counters (cache).programs, ==, 3);
-  nms_lazy_free (&lz);
-  nms_lazy_cache_free (&cache);
-  counting_clear (&backend);
 }
 
 /* Callers with the same backend share programs; the limit frees those beyond it. */
 static void
 test_shared (void)
 {
-  Counting a, b;
+  g_auto (Counting) a = { 0 }, b = { 0 };
   nms_lazy_cache *caches[3];
 
   counting_init (&a);
@@ -301,10 +296,9 @@ test_shared (void)
   caches[2] = nms_lazy_cache_shared (&a.backend);
   g_assert_true (caches[0] == caches[2] && caches[0] != caches[1]);
   for (int i = 0; i < 3; i++) {
-    nms_lazy *lz = nms_lazy_new (caches[i]);
+    g_autoptr (nms_lazy) lz = nms_lazy_new (caches[i]);
     for (int32_t n = 1; n < 6; n++)
       g_assert_cmpint (twice (lz, n, 1.0f), ==, NMS_OK);
-    nms_lazy_free (&lz);
   }
   g_assert_cmpint (a.compiles, ==, 5);
   g_assert_cmpint (b.compiles, ==, 5);
@@ -319,15 +313,14 @@ test_shared (void)
   caches[0] = nms_lazy_cache_shared (&a.backend);
   g_assert_cmpuint (counters (caches[0]).programs, ==, 0);
   nms_lazy_cache_free (&caches[0]);
-  counting_clear (&a);
-  counting_clear (&b);
 }
 
 /* With one hash for all traces the results must be those of the full hash. */
 static void
 test_colliding_hashes (void)
 {
-  nms_lazy_cache *good = nms_lazy_cache_new (NULL, 64), *weak = nms_lazy_cache_new (NULL, 64);
+  g_autoptr (nms_lazy_cache) good = nms_lazy_cache_new (NULL, 64),
+                             weak = nms_lazy_cache_new (NULL, 64);
 
   nms__cache_weaken_hash (weak, 0);
   for (unsigned seed = 0; seed < 4; seed++)
@@ -342,8 +335,6 @@ test_colliding_hashes (void)
     }
   g_assert_cmpuint (counters (weak).misses, ==, counters (good).misses);
   g_assert_cmpuint (counters (weak).programs, >, 9);
-  nms_lazy_cache_free (&good);
-  nms_lazy_cache_free (&weak);
 }
 
 static void
@@ -398,14 +389,13 @@ test_failing_backend (void)
 static gpointer
 compile_thread (gpointer data)
 {
-  nms_lazy *lz = nms_lazy_new (data);
+  g_autoptr (nms_lazy) lz = nms_lazy_new (data);
   float value = 1.0f;
   nms_lazy_tensor x = nms_lazy_input (lz, NMS_LAZY_F32, 1, (int32_t[]) { 1 }, &value);
   nms_lazy_tensor y = nms_lazy_binary (lz, NMS_LAZY_ADD, x, x);
 
   g_assert_cmpint (nms_lazy_read (lz, 1, &y, NULL), ==, NMS_OK);
   g_assert_cmpint (twice (lz, 1, 2.0f), ==, NMS_OK);
-  nms_lazy_free (&lz);
   return NULL;
 }
 
@@ -413,8 +403,8 @@ compile_thread (gpointer data)
 static void
 test_compiled_once (void)
 {
-  Counting backend;
-  nms_lazy_cache *cache;
+  g_auto (Counting) backend = { 0 };
+  g_autoptr (nms_lazy_cache) cache = NULL;
   GThread *threads[4];
 
   counting_init (&backend);
@@ -431,18 +421,15 @@ test_compiled_once (void)
   g_assert_cmpint (backend.compiles, ==, 1);
   g_assert_cmpint (backend.runs, ==, 8);
   g_assert_cmpuint (counters (cache).hits, ==, 7);
-  nms_lazy_cache_free (&cache);
-  counting_clear (&backend);
 }
 
 static gpointer
 crowd_thread (gpointer data)
 {
-  nms_lazy *lz = nms_lazy_new (data);
+  g_autoptr (nms_lazy) lz = nms_lazy_new (data);
 
   for (int i = 0; i < 300; i++)
     g_assert_cmpint (twice (lz, 1 + i % 5, (float) i), ==, NMS_OK);
-  nms_lazy_free (&lz);
   return NULL;
 }
 
@@ -450,8 +437,8 @@ crowd_thread (gpointer data)
 static void
 test_given_up_in_use (void)
 {
-  Counting backend;
-  nms_lazy_cache *cache;
+  g_auto (Counting) backend = { 0 };
+  g_autoptr (nms_lazy_cache) cache = NULL;
   GThread *threads[4];
 
   counting_init (&backend);
@@ -462,8 +449,6 @@ test_given_up_in_use (void)
     g_thread_join (threads[i]);
   g_assert_cmpint (backend.runs, ==, 1200);
   g_assert_cmpuint (counters (cache).programs, ==, 1);
-  nms_lazy_cache_free (&cache);
-  counting_clear (&backend);
 }
 
 /* ---------------------------------------------------------------- residency */
@@ -564,7 +549,7 @@ doubled (nms_lazy *lz, float value)
 static void
 test_start (void)
 {
-  Counting backend;
+  g_auto (Counting) backend = { 0 };
   float result = 0.0f;
 
   counting_init (&backend);
@@ -596,20 +581,19 @@ test_start (void)
   nms_lazy_free (&lz);
   nms_lazy_cache_free (&cache);
   g_assert_cmpint (backend.runs, ==, 103);
-  counting_clear (&backend);
 }
 
 /* An error is returned by the wait and by the read, and the tensor can be computed later. */
 static void
 test_start_fails (void)
 {
-  Counting backend;
+  g_auto (Counting) backend = { 0 };
   float result = 0.0f;
 
   counting_init (&backend);
   backend.fail_run = 1;
-  nms_lazy_cache *cache = nms_lazy_cache_new (&backend.backend, 0);
-  nms_lazy *lz = nms_lazy_new (cache);
+  g_autoptr (nms_lazy_cache) cache = nms_lazy_cache_new (&backend.backend, 0);
+  g_autoptr (nms_lazy) lz = nms_lazy_new (cache);
   nms_lazy_tensor y = doubled (lz, 3.0f);
   g_assert_cmpint (nms_lazy_start (lz, 1, &y), ==, NMS_OK);
   g_assert_cmpint (nms_lazy_wait (lz), ==, NMS_ERROR_DEVICE);
@@ -621,21 +605,18 @@ test_start_fails (void)
   backend.fail_run = 0;
   g_assert_cmpint (nms_lazy_read (lz, 1, &y, (void *[]) { &result }), ==, NMS_OK);
   g_assert_cmpfloat (result, ==, 6.0f);
-  nms_lazy_free (&lz);
-  nms_lazy_cache_free (&cache);
-  counting_clear (&backend);
 }
 
 /* In a forked process, which has no thread, waits and reads return an error and do not hang. */
 static void
 test_start_and_fork (void)
 {
-  Counting backend;
+  g_auto (Counting) backend = { 0 };
   float result = 0.0f;
   int status;
 
   counting_init (&backend);
-  nms_lazy_cache *cache = nms_lazy_cache_new (&backend.backend, 0);
+  g_autoptr (nms_lazy_cache) cache = nms_lazy_cache_new (&backend.backend, 0);
   nms_lazy *lz = nms_lazy_new (cache);
   pthread_mutex_lock (&backend.gate);
   nms_lazy_tensor y = doubled (lz, 3.0f);
@@ -657,14 +638,12 @@ test_start_and_fork (void)
   g_assert_cmpint (nms_lazy_read (lz, 1, &y, (void *[]) { &result }), ==, NMS_OK);
   g_assert_cmpfloat (result, ==, 6.0f);
   nms_lazy_free (&lz);
-  nms_lazy_cache_free (&cache);
-  counting_clear (&backend);
 }
 
 static gpointer
 start_thread (gpointer data)
 {
-  nms_lazy *lz = nms_lazy_new (data);
+  g_autoptr (nms_lazy) lz = nms_lazy_new (data);
 
   for (int i = 0; i < 100; i++) {
     nms_lazy_tensor y = doubled (lz, (float) i), z;
@@ -677,7 +656,6 @@ start_thread (gpointer data)
     g_assert_cmpfloat (result, ==, 4.0f * (float) i);
     g_assert_cmpint (nms_lazy_keep (lz, 1, &z), ==, NMS_OK);
   }
-  nms_lazy_free (&lz);
   return NULL;
 }
 
@@ -685,18 +663,16 @@ start_thread (gpointer data)
 static void
 test_start_in_threads (void)
 {
-  Counting backend;
+  g_auto (Counting) backend = { 0 };
   GThread *threads[4];
 
   counting_init (&backend);
-  nms_lazy_cache *cache = nms_lazy_cache_new (&backend.backend, 0);
+  g_autoptr (nms_lazy_cache) cache = nms_lazy_cache_new (&backend.backend, 0);
   for (int i = 0; i < 4; i++)
     threads[i] = g_thread_new ("start", start_thread, cache);
   for (int i = 0; i < 4; i++)
     g_thread_join (threads[i]);
   g_assert_cmpint (backend.runs, ==, 800);
-  nms_lazy_cache_free (&cache);
-  counting_clear (&backend);
 }
 
 static const TestCase cases[] = { CASE (test_same_program), CASE (test_other_programs),

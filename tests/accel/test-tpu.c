@@ -5,6 +5,7 @@
  */
 #include "accel/tpu/tpu.h"
 #include "enginecheck.h"
+#include "lazyscoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -157,7 +158,7 @@ test_recorded (void)
   static const int32_t n = 2, rows[] = { 8, 128 };
   static const float zeros[NMS__TPU_PARAMETERS];
   const nms__tpu_spec spec = { .boxes = n, .picks = 1 };
-  nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);
+  g_autoptr (nms_lazy_cache) cache = nms_lazy_cache_new (NULL, 0);
   nms_lazy *lz = nms_lazy_new (cache);
   nms_lazy_tensor x = nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, zeros);
   const nms__tpu_columns columns = { x, x, x, x, nms_lazy_input (lz, NMS_LAZY_S32, 1, &n, zeros),
@@ -175,7 +176,6 @@ test_recorded (void)
   g_assert_cmpint (nms_lazy_read (lz, 1, &x, (void *[]) { value }), ==, NMS_OK);
   g_assert_true (value[0] == 0.0f && value[1] == 0.0f);
   nms_lazy_free (&lz);
-  nms_lazy_cache_free (&cache);
 }
 
 /* Checks before the cases that the printer works at all. */

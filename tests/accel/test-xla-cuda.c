@@ -6,6 +6,7 @@
  */
 #include "nmsgraph.h"
 #include "nmsxla.h"
+#include "lazyscoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -43,8 +44,8 @@ static const char *plugin;
 static char *
 module_text (int32_t n, int all, unsigned flags)
 {
-  nms_lazy_cache *cache = nms_lazy_cache_new (NULL, 0);
-  nms_lazy *lz = nms_lazy_new (cache);
+  g_autoptr (nms_lazy_cache) cache = nms_lazy_cache_new (NULL, 0);
+  g_autoptr (nms_lazy) lz = nms_lazy_new (cache);
   void *zeros = g_malloc0 ((size_t) n * 4);
   nms_lazy_boxes b = { 0 };
   nms_lazy_tensor *const floats[] = { &b.x1, &b.y1, &b.x2, &b.y2, &b.limit };
@@ -62,8 +63,6 @@ module_text (int32_t n, int all, unsigned flags)
   const nms_lazy_tensor wanted[] = { kept.picks, kept.count, kept.state };
   text = nms_lazy_dump (lz, 3, wanted);
   g_assert_nonnull (text);
-  nms_lazy_free (&lz);
-  nms_lazy_cache_free (&cache);
   g_free (zeros);
   return text;
 }

@@ -21,13 +21,12 @@
 static gpointer
 run_frame (gpointer ctx)
 {
-  Frame f;
+  g_auto (Frame) f = { 0 };
 
   frame_init (&f, 70, 1);
   f.options.engine = NMS_ENGINE_ADDED;
   f.plugin = PLUGIN;
   frame_check (&f, ctx);
-  frame_clear (&f);
   return NULL;
 }
 

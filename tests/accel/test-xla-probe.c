@@ -256,7 +256,7 @@ check_free (const char *kind, int wait_for_refusal)
   nms_context *ctx = nms_context_new ();
   g_autofree char *path = plugin (kind);
   gint64 start;
-  Frame f;
+  g_auto (Frame) f = { 0 };
 
   frame_init (&f, 70, 1);
   f.options.engine = NMS_ENGINE_ADDED;
@@ -268,7 +268,6 @@ check_free (const char *kind, int wait_for_refusal)
   start = g_get_monotonic_time ();
   nms_context_free (&ctx);
   g_assert_cmpint (g_get_monotonic_time () - start, <, 5 * G_TIME_SPAN_SECOND);
-  frame_clear (&f);
 }
 
 static void

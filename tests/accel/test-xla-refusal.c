@@ -55,7 +55,7 @@ test_native_takes_over (void)
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
     nms_context *ctx = nms_context_new ();
     g_autofree char *path = plugin (rows[i].kind), *reason = NULL;
-    Frame f;
+    g_auto (Frame) f = { 0 };
     frame_init (&f, 70, (uint32_t) i);
     g_assert_null (nms_context_engine_reason (ctx));
     f.options.engine = NMS_ENGINE_ADDED;
@@ -72,7 +72,6 @@ test_native_takes_over (void)
     g_assert_cmpstr (nms_context_engine_reason (ctx), ==, reason);
     nms_context_free (&ctx);
     frame_check_closed ();
-    frame_clear (&f);
   }
 }
 
@@ -82,7 +81,7 @@ test_strict_fails (void)
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
     nms_context *ctx = nms_context_new ();
     g_autofree char *path = plugin (rows[i].kind);
-    Frame f;
+    g_auto (Frame) f = { 0 };
     frame_init (&f, 70, (uint32_t) i);
     f.options.engine = NMS_ENGINE_ADDED;
     f.plugin = path;
@@ -96,7 +95,6 @@ test_strict_fails (void)
     frame_check (&f, ctx);
     nms_context_free (&ctx);
     frame_check_closed ();
-    frame_clear (&f);
   }
 }
 
@@ -105,13 +103,12 @@ test_strict_fails (void)
 static int
 is_refused_at_once (Frame *f)
 {
-  nms_context *ctx = nms_context_new ();
+  g_autoptr (nms_context) ctx = nms_context_new ();
   int refused;
 
   frame_check (f, ctx);
   nms_context_interrupt (ctx);
   refused = nms_context_engine_reason (ctx) && strstr (nms_context_engine_reason (ctx), "forked");
-  nms_context_free (&ctx);
   return refused;
 }
 
@@ -156,8 +153,8 @@ test_fork_after_first_frame (void)
 static void
 test_no_plugin_named (void)
 {
-  nms_context *ctx = nms_context_new ();
-  Frame f;
+  g_autoptr (nms_context) ctx = nms_context_new ();
+  g_auto (Frame) f = { 0 };
 
   g_unsetenv ("NMS_XLA_PLUGIN");
   frame_init (&f, 10, 1);
@@ -169,8 +166,6 @@ test_no_plugin_named (void)
   frame_fails (&f, ctx, NMS_ERROR_DEVICE, "no plugin is named");
   f.plugin = "";
   frame_fails (&f, ctx, NMS_ERROR_DEVICE, "no plugin is named");
-  nms_context_free (&ctx);
-  frame_clear (&f);
 }
 
 /* NMS_XLA_PLUGIN is used if the option is not set, and a change of the option is another
@@ -178,9 +173,9 @@ test_no_plugin_named (void)
 static void
 test_names (void)
 {
-  nms_context *ctx = nms_context_new ();
+  g_autoptr (nms_context) ctx = nms_context_new ();
   g_autofree char *none = plugin ("none"), *null = plugin ("null");
-  Frame f;
+  g_auto (Frame) f = { 0 };
 
   g_setenv ("NMS_XLA_PLUGIN", none, TRUE);
   frame_init (&f, 10, 1);
@@ -192,8 +187,6 @@ test_names (void)
   f.plugin = NULL;
   frame_fails (&f, ctx, NMS_ERROR_DEVICE, "is not a PJRT plugin");
   g_unsetenv ("NMS_XLA_PLUGIN");
-  nms_context_free (&ctx);
-  frame_clear (&f);
 }
 
 /* The native engines run a frame that no program supports, and the device is not
@@ -201,9 +194,9 @@ test_names (void)
 static void
 test_too_many_boxes (void)
 {
-  nms_context *ctx = nms_context_new ();
+  g_autoptr (nms_context) ctx = nms_context_new ();
   nms_result result = { .size = sizeof result };
-  Frame f;
+  g_auto (Frame) f = { 0 };
 
   frame_init (&f, NMS_XLA_MAX_BOXES + 1, 1);
   f.options.engine = NMS_ENGINE_ADDED;
@@ -215,8 +208,6 @@ test_too_many_boxes (void)
   result.kept_count = 0;
   f.strict = 1;
   frame_fails (&f, ctx, NMS_ERROR_ENGINE, "65537 boxes take part, it takes at most 65536");
-  nms_context_free (&ctx);
-  frame_clear (&f);
 }
 
 static const TestCase cases[] = { CASE (test_fork_after_first_frame), CASE (test_native_takes_over),

@@ -119,11 +119,11 @@ static void
 test_largest (void)
 {
   for (int capped = 0; capped < 2; capped++) {
-    nms_context *ctx = nms_context_new ();
+    g_autoptr (nms_context) ctx = nms_context_new ();
     nms_result result = { .size = sizeof result };
     const long others_before = others ();
     int32_t kept[40];
-    Frame f;
+    g_auto (Frame) f = { 0 };
     start (&f, NMS_XLA_MAX_BOXES, 1);
     f.options.max_detections = capped ? 40 : 0;
     f.options.iou_threshold = capped ? 0.5f : 0.0f;
@@ -138,8 +138,6 @@ test_largest (void)
     g_assert_cmpint (frame_run (&f, ctx, &result), ==, NMS_OK);
     g_assert_cmpmem (kept, (capped ? 40 : 1) * sizeof *kept, result.kept,
         result.kept_count * sizeof *kept);
-    frame_clear (&f);
-    nms_context_free (&ctx);
   }
   frame_check_closed ();
   g_assert_cmpint (alive (), ==, 0);
@@ -166,7 +164,7 @@ test_programs (void)
 
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
     for (int k = 0; k < 3; k++) {
-      Frame f;
+      g_auto (Frame) f = { 0 };
       start (&f, rows[i].count, 1);
       f.has_engine = i + (size_t) k > 0;
       f.options.max_detections = rows[i].cap;
@@ -174,7 +172,6 @@ test_programs (void)
       f.options.inclusive = k & 1;
       frame_check (&f, ctx);
       g_assert_cmpint (compiled () - before, ==, rows[i].kernels);
-      frame_clear (&f);
     }
   g_assert_cmpint (nms_xla_engine_counters (PLUGIN, &counters), ==, NMS_OK);
   g_assert_cmpuint (counters.traces, ==, counters.hits + counters.misses);
@@ -198,10 +195,10 @@ test_threads (void)
 static void
 test_parents (void)
 {
-  nms_context *ctx = nms_context_new ();
+  g_autoptr (nms_context) ctx = nms_context_new ();
   int32_t parent[50];
   const long kernels = compiled (), graphs = others ();
-  Frame f;
+  g_auto (Frame) f = { 0 };
 
   start (&f, G_N_ELEMENTS (parent), 1);
   for (size_t i = 0; i < G_N_ELEMENTS (parent); i++)
@@ -211,17 +208,15 @@ test_parents (void)
   g_assert_cmpint (compiled (), ==, kernels);
   g_assert_cmpint (others (), ==, graphs + 1);
   g_assert_false (other_divides ());
-  frame_clear (&f);
-  nms_context_free (&ctx);
 }
 
 /* No program of a device supports rotated boxes. */
 static void
 test_turned (void)
 {
-  nms_context *ctx = nms_context_new ();
+  g_autoptr (nms_context) ctx = nms_context_new ();
   float angle[50];
-  Frame f;
+  g_auto (Frame) f = { 0 };
 
   start (&f, G_N_ELEMENTS (angle), 1);
   for (size_t i = 0; i < G_N_ELEMENTS (angle); i++)
@@ -235,8 +230,6 @@ test_turned (void)
     g_assert_cmpint (nms_context_engine (ctx), ==, NMS_ENGINE_SORTED);
   }
   g_assert_null (nms_context_engine_reason (ctx));
-  frame_clear (&f);
-  nms_context_free (&ctx);
 }
 
 /* ---------------------------------------------------------------- misbehaviour */

@@ -74,20 +74,18 @@ test_sizes (void)
   long before = compiled ();
 
   for (size_t i = 0; i < G_N_ELEMENTS (sizes); i++) {
-    Frame f;
+    g_auto (Frame) f = { 0 };
     start (&f, sizes[i], 1);
     f.has_engine = i > 0;
     frame_check (&f, ctx);
     check_in_use (ctx);
-    frame_clear (&f);
   }
   g_assert_cmpint (compiled () - before, ==, 4); /* 128, 256, 512, 1024 */
   for (size_t n = 1; n < 1024; n += 31) {
-    Frame f;
+    g_auto (Frame) f = { 0 };
     start (&f, n, 1);
     f.has_engine = 1;
     frame_check (&f, ctx);
-    frame_clear (&f);
   }
   g_assert_cmpint (compiled () - before, ==, 4);
   nms_context_free (&ctx);
@@ -281,7 +279,7 @@ static int
 in_child (Frame *f, nms_context *ctx)
 {
   nms_result result = { .size = sizeof result };
-  nms_context *other = nms_context_new ();
+  g_autoptr (nms_context) other = nms_context_new ();
   int wrong = 0;
 
   alarm (60);
@@ -293,7 +291,6 @@ in_child (Frame *f, nms_context *ctx)
   f->strict = 1;
   wrong |= 8 * (frame_run (f, ctx, &result) != NMS_ERROR_DEVICE);
   wrong |= 16 * (frame_run (f, other, &result) != NMS_ERROR_DEVICE);
-  nms_context_free (&other);
   nms_context_free (&ctx);
   return wrong;
 }

@@ -42,17 +42,15 @@ static gpointer
 run_some (gpointer data)
 {
   const Runner *r = data;
-  nms_context *ctx = nms_context_new ();
+  g_autoptr (nms_context) ctx = nms_context_new ();
 
   for (size_t i = 0; i < 12; i++) {
-    Frame f;
+    g_auto (Frame) f = { 0 };
     xlaframes_init (&f, 1 + (r->seed * 97 + i * 53) % 300, r->plugin, r->seed % 2 == 0);
     f.has_engine = i > 0;
     frame_check (&f, ctx);
-    frame_clear (&f);
   }
   g_assert_null (nms_context_engine_reason (ctx));
-  nms_context_free (&ctx);
   return NULL;
 }
 

@@ -9,6 +9,7 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <errno.h>
@@ -193,9 +194,9 @@ static void
 run_all (nms_context *context, const BoxCall *call)
 {
   size_t n = call->boxes.count;
-  int32_t *kept = g_new (int32_t, n + 1), *by = g_new (int32_t, n + 1);
-  uint8_t *outcome = g_new (uint8_t, n + 1);
-  uint32_t *neighbors = g_new (uint32_t, n + 1);
+  g_autofree int32_t *kept = g_new (int32_t, n + 1), *by = g_new (int32_t, n + 1);
+  g_autofree uint8_t *outcome = g_new (uint8_t, n + 1);
+  g_autofree uint32_t *neighbors = g_new (uint32_t, n + 1);
   nms_batch_arrays arrays = { .size = sizeof arrays,
     .kept = kept,
     .kept_capacity = n,
@@ -217,10 +218,6 @@ run_all (nms_context *context, const BoxCall *call)
     COUNTED (error = nms_count_neighbors (context, &call->boxes, &options, neighbors));
     g_assert_cmpint (error, ==, NMS_OK);
   }
-  g_free (kept);
-  g_free (by);
-  g_free (outcome);
-  g_free (neighbors);
 }
 
 static void
@@ -285,11 +282,10 @@ test_reserve (void)
     g_assert_cmpint (error, ==, NMS_OK);
     for (uint64_t seed = 0; seed < 60; seed++) {
       BoxRandom random = { 9900 + seed };
-      BoxCall call;
+      g_auto (BoxCall) call = { 0 };
       boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS),
           seed % 2 ? most[i] : boxrandom_below (&random, (uint32_t) most[i] + 1));
       run_all (context, &call);
-      boxcall_clear (&call);
     }
     g_assert_cmpint (heap.calls, ==, calls);
     free_context (&context);
@@ -517,7 +513,7 @@ test_batch_failures (void)
   BoxRandom random = { 12 };
   nms_context *context = nms_context_new ();
   int fail_at = 0, failures, error;
-  BoxCall call;
+  g_auto (BoxCall) call = { 0 };
 
   boxcall_random (&call, &random, BOXGEN_CROWD, BOXES);
   call.boxes.parent.data = NULL;
@@ -545,7 +541,6 @@ test_batch_failures (void)
   } while (failures);
   /* the array of threads, two contexts, three blocks of scratch */
   g_assert_cmpint (fail_at, >, 6);
-  boxcall_clear (&call);
 }
 
 /* A reserve that fails keeps the scratch memory, and the last result in it. */
@@ -584,12 +579,9 @@ test_failed_reserve (void)
   free_context (&context);
 }
 
-static const TestCase cases[] = { { "/allocation/watch", test_watch },
-  { "/allocation/steady", test_steady }, { "/allocation/reserve", test_reserve },
-  { "/allocation/methods", test_methods }, { "/allocation/method-fails", test_method_fails },
-  { "/allocation/bad-calls", test_bad_calls }, { "/allocation/formula", test_formula },
-  { "/allocation/growth", test_growth }, { "/allocation/failures", test_failures },
-  { "/allocation/batch-failures", test_batch_failures },
-  { "/allocation/failed-reserve", test_failed_reserve }, { NULL } };
+static const TestCase cases[] = { CASE (test_watch), CASE (test_steady), CASE (test_reserve),
+  CASE (test_methods), CASE (test_method_fails), CASE (test_bad_calls), CASE (test_formula),
+  CASE (test_growth), CASE (test_failures), CASE (test_batch_failures), CASE (test_failed_reserve),
+  { NULL } };
 
 TEST_PROGRAM (cases);

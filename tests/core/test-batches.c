@@ -9,6 +9,7 @@
  */
 #include "enginecheck.h"
 #include "rounds.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -79,11 +80,11 @@ test_equal_reference (void)
 {
   const uint64_t seed = rounds_from_environment ("NMS_TEST_SEED", 1);
   const uint64_t count = rounds_from_environment ("NMS_TEST_ROUNDS", ROUNDS);
-  nms_context *ctx = nms_context_new ();
+  g_autoptr (nms_context) ctx = nms_context_new ();
   Call *call = g_new (Call, 1);
 
   for (uint64_t i = 0; i < count && !g_test_failed (); i++) {
-    GRand *random = g_rand_new_with_seed ((guint32) (seed + i));
+    g_autoptr (GRand) random = g_rand_new_with_seed ((guint32) (seed + i));
     draw_boxes (call, random);
     draw_options (call, random);
     char *difference = enginecheck_run (ctx, &call->boxes, &call->options, ENGINECHECK_QUICK);
@@ -92,12 +93,10 @@ test_equal_reference (void)
       g_test_fail ();
     }
     free (difference);
-    g_rand_free (random);
   }
   g_free (call);
-  nms_context_free (&ctx);
 }
 
-static const TestCase cases[] = { { "/batches/equal-reference", test_equal_reference }, { NULL } };
+static const TestCase cases[] = { CASE (test_equal_reference), { NULL } };
 
 TEST_PROGRAM (cases);

@@ -2,6 +2,7 @@
 /* The helpers of nmscore.h that convert boxes from other forms, and nms_iou, to the last
  * bit. */
 #include "enginecheck.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -72,7 +73,7 @@ static void
 test_hostile (void)
 {
   static const float hostile[] = { NAN, INFINITY, -INFINITY, 2e18f };
-  nms_context *context = nms_context_new ();
+  g_autoptr (nms_context) context = nms_context_new ();
 
   for (size_t h = 0; h < G_N_ELEMENTS (hostile); h++)
     for (int at = 0; at < 4; at++)
@@ -89,7 +90,6 @@ test_hostile (void)
         g_assert_cmpint (nms_run (context, &boxes, NULL, &result), ==, NMS_OK);
         g_assert_cmpuint (result.invalid_count, ==, 1);
       }
-  nms_context_free (&context);
 }
 
 static void
@@ -121,7 +121,7 @@ static void
 test_bfloat16 (void)
 {
   uint16_t *in = g_new (uint16_t, 0x10000);
-  float *out = g_new (float, 0x10000);
+  g_autofree float *out = g_new (float, 0x10000);
 
   for (uint32_t i = 0; i < 0x10000; i++)
     in[i] = (uint16_t) i;
@@ -137,7 +137,6 @@ test_bfloat16 (void)
   g_assert_true (isnan (out[0x7fc0]) && out[0xff80] == -INFINITY);
   nms_floats_from_bfloat16 (NULL, 0, NULL);
   g_free (in);
-  g_free (out);
 }
 
 /* Boxes of bfloat16 at a threshold that they reach exactly, and beside it. */
@@ -153,7 +152,7 @@ test_bfloat16_boxes (void)
     size_t kept;
   } must[] = { { 0.2f, 1 }, { 0.25f, 2 }, { 0.3f, 2 }, { 0x1.555556p-2f, 3 } };
   float corners[12], score[3];
-  nms_context *context = nms_context_new ();
+  g_autoptr (nms_context) context = nms_context_new ();
   nms_boxes boxes = { .size = sizeof boxes, .count = 3, .score = { score, 0 } };
   nms_options options;
 
@@ -167,13 +166,10 @@ test_bfloat16_boxes (void)
     g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
     g_assert_cmpuint (result.kept_count, ==, must[i].kept);
   }
-  nms_context_free (&context);
 }
 
-static const TestCase cases[] = { { "/box-forms/set-rows", test_set_rows },
-  { "/box-forms/center", test_center }, { "/box-forms/corner-size", test_corner_size },
-  { "/box-forms/hostile", test_hostile }, { "/box-forms/iou", test_iou },
-  { "/box-forms/bfloat16", test_bfloat16 }, { "/box-forms/bfloat16-boxes", test_bfloat16_boxes },
+static const TestCase cases[] = { CASE (test_set_rows), CASE (test_center), CASE (test_corner_size),
+  CASE (test_hostile), CASE (test_iou), CASE (test_bfloat16), CASE (test_bfloat16_boxes),
   { NULL } };
 
 TEST_PROGRAM (cases);

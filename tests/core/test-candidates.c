@@ -260,7 +260,6 @@ test_time (void)
   }
 }
 
-static const TestCase cases[] = { { "/candidates/results", test_results },
-  { "/candidates/time", test_time }, { NULL } };
+static const TestCase cases[] = { CASE (test_results), CASE (test_time), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

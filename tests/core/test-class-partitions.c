@@ -99,7 +99,7 @@ draw_call (Call *c, GRand *random)
 static void
 check_round (guint32 seed)
 {
-  GRand *random = g_rand_new_with_seed (seed);
+  g_autoptr (GRand) random = g_rand_new_with_seed (seed);
   Call *c = g_new0 (Call, 1);
 
   draw_call (c, random);
@@ -110,7 +110,6 @@ check_round (guint32 seed)
   }
   free (difference);
   g_free (c);
-  g_rand_free (random);
 }
 
 static void
@@ -127,7 +126,7 @@ test_equal_reference (void)
 static void
 test_engine_in_use (void)
 {
-  GRand *random = g_rand_new_with_seed (1);
+  g_autoptr (GRand) random = g_rand_new_with_seed (1);
   Call *c = g_new0 (Call, 1);
   nms_result result = { .size = sizeof result };
 
@@ -144,10 +143,9 @@ test_engine_in_use (void)
   g_assert_cmpint (nms_context_engine (context), !=, NMS_ENGINE_AUTO);
   g_assert_cmpstr (nms_context_engine_in_use (context), !=, "");
   g_free (c);
-  g_rand_free (random);
 }
 
-static const TestCase cases[] = { { "/class-partitions/equal-reference", test_equal_reference },
-  { "/class-partitions/engine-in-use", test_engine_in_use }, { NULL } };
+static const TestCase cases[] = { CASE (test_equal_reference), CASE (test_engine_in_use),
+  { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -9,6 +9,7 @@
  */
 #include "enginecheck.h"
 #include "rounds.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -152,13 +153,12 @@ test_equal_reference (void)
 {
   const uint64_t seed = rounds_from_environment ("NMS_TEST_SEED", 1);
   const uint64_t count = rounds_from_environment ("NMS_TEST_ROUNDS", ROUNDS);
-  nms_context *ctx = nms_context_new ();
+  g_autoptr (nms_context) ctx = nms_context_new ();
 
   for (uint64_t i = 0; i < count && !g_test_failed (); i++)
     check_round (ctx, (guint32) (seed + i));
-  nms_context_free (&ctx);
 }
 
-static const TestCase cases[] = { { "/classes/equal-reference", test_equal_reference }, { NULL } };
+static const TestCase cases[] = { CASE (test_equal_reference), { NULL } };
 
 TEST_PROGRAM (cases);

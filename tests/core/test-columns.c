@@ -6,6 +6,7 @@
 #include "boxgen.h"
 #include "enginecheck.h"
 #include "sharedcontext.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -75,8 +76,8 @@ test_strides (gconstpointer data)
 
   for (uint64_t seed = 0; seed < 60; seed++) {
     BoxRandom random = { 600 + seed };
-    BoxCall call;
-    RefResult expected;
+    g_auto (BoxCall) call = { 0 };
+    g_auto (RefResult) expected = { 0 };
     size_t n = boxrandom_below (&random, 140);
 
     boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS), n);
@@ -108,20 +109,17 @@ test_strides (gconstpointer data)
         }
       for (int e = 0; e < ENGINECHECK_ENGINES; e++) {
         nms_result result = { .size = sizeof result };
-        uint32_t *neighbors = g_new (uint32_t, n + 1);
+        g_autofree uint32_t *neighbors = g_new (uint32_t, n + 1);
         call.options.engine = enginecheck_engines[e];
         g_assert_cmpint (nms_run (context, &moved, &call.options, &result), ==, NMS_OK);
         g_assert_cmpstr (enginecheck_difference (&result, &expected), ==, NULL);
         g_assert_cmpint (nms_count_neighbors (context, &moved, &call.options, neighbors), ==,
             NMS_OK);
-        g_free (neighbors);
       }
       for (size_t c = 0; c < G_N_ELEMENTS (columns); c++)
         if (columns[c].from->data)
           guarded_clear (&guarded[c]);
     }
-    ref_result_clear (&expected);
-    boxcall_clear (&call);
   }
 }
 
@@ -132,7 +130,7 @@ test_outputs (void)
 {
   for (size_t n = 0; n < 140; n++) {
     BoxRandom random = { 900 + n };
-    BoxCall call;
+    g_auto (BoxCall) call = { 0 };
     Guarded kept, outcome, suppressed_by, neighbors, rows;
     nms_result result = { .size = sizeof result };
     int at_end = (int) (n & 1);
@@ -161,7 +159,6 @@ test_outputs (void)
     guarded_clear (&suppressed_by);
     guarded_clear (&neighbors);
     guarded_clear (&rows);
-    boxcall_clear (&call);
   }
 }
 
@@ -190,6 +187,6 @@ test_absent (void)
 }
 
 static const TestCase cases[] = { TEST_ROWS ("/columns/stride/%s", test_strides, strides),
-  { "/columns/outputs", test_outputs }, { "/columns/absent", test_absent }, { NULL } };
+  CASE (test_outputs), CASE (test_absent), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -152,6 +152,6 @@ test_box_iou (void)
 }
 
 static const TestCase cases[] = { TEST_ROWS ("/conformance/others/%s", test_row, rows),
-  { "/conformance/others/box_iou", test_box_iou }, { NULL } };
+  CASE (test_box_iou), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

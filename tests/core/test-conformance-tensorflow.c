@@ -185,16 +185,15 @@ test_invalid_iou_threshold (void)
   static const float score = 0.9f;
   nms_boxes boxes = { .size = sizeof boxes, .count = 1, .score = { &score, 0 } };
   nms_options options;
-  char *detail = g_strdup_printf ("iou_threshold is %g, must be 0..1", 1.2); /* or 1,2 */
-
+  g_autofree char *detail = g_strdup_printf ("iou_threshold is %g, must be 0..1", 1.2); /* or 1;
+  char 2 */
   nms_boxes_set_rows (&boxes, box);
   nms_options_init (&options, sizeof options);
   options.iou_threshold = 1.2f;
   conformance_fail (&boxes, &options, NMS_ERROR_RANGE, detail);
-  g_free (detail);
 }
 
 static const TestCase cases[] = { TEST_ROWS ("/conformance/tensorflow/%s", test_row, rows),
-  { "/conformance/tensorflow/InvalidIOUThreshold", test_invalid_iou_threshold }, { NULL } };
+  CASE (test_invalid_iou_threshold), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -3,6 +3,7 @@
  * report. */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -33,11 +34,11 @@ static void
 test_engine_in_use (void)
 {
   static const float corners[4] = { 0, 0, 4, 4 };
-  nms_context *context = nms_context_new ();
+  g_autoptr (nms_context) context = nms_context_new ();
   nms_boxes boxes = { .size = sizeof boxes, .count = 1 };
   nms_result result = { .size = sizeof result };
   uint32_t neighbors;
-  char *before;
+  g_autofree char *before = NULL;
 
   nms_boxes_set_rows (&boxes, corners);
   g_assert_cmpint (nms_context_set_isa (context, "scalar"), ==, NMS_OK);
@@ -54,15 +55,13 @@ test_engine_in_use (void)
   g_assert_cmpstr (nms_context_engine_in_use (context), ==, before);
   g_assert_cmpint (nms_run (context, &boxes, NULL, &result), ==, NMS_OK);
   g_assert_true (g_str_has_suffix (nms_context_engine_in_use (context), "/scalar"));
-  g_free (before);
-  nms_context_free (&context);
 }
 
 static void
 test_engine (void)
 {
   static const float corners[4] = { 0, 0, 4, 4 };
-  nms_context *context = nms_context_new ();
+  g_autoptr (nms_context) context = nms_context_new ();
   nms_boxes boxes = { .size = sizeof boxes, .count = 1 };
   nms_result result = { .size = sizeof result };
   nms_options options;
@@ -87,7 +86,6 @@ test_engine (void)
   }
   g_assert_nonnull (nms_context_isa (context));
   g_assert_cmpstr (nms_context_isa (context), !=, "");
-  nms_context_free (&context);
 }
 
 static void
@@ -116,21 +114,20 @@ test_version (void)
   g_assert_cmpint (nms_version (), ==, NMS_VERSION_NUMBER);
   g_assert_cmpint (NMS_VERSION_NUMBER, ==,
       NMS_VERSION_MAJOR * 1000000 + NMS_VERSION_MINOR * 1000 + NMS_VERSION_MICRO);
-  char *text = g_strdup_printf ("%d.%d.%d", NMS_VERSION_MAJOR, NMS_VERSION_MINOR,
+  g_autofree char *text = g_strdup_printf ("%d.%d.%d", NMS_VERSION_MAJOR, NMS_VERSION_MINOR,
       NMS_VERSION_MICRO);
   g_assert_cmpstr (text, ==, PROJECT_VERSION);
-  g_free (text);
 }
 
 /* A trim between two runs frees the scratch memory; the next run allocates it again. */
 static void
 test_trim (void)
 {
-  nms_context *context = nms_context_new ();
+  g_autoptr (nms_context) context = nms_context_new ();
 
   for (uint64_t seed = 0; seed < 40; seed++) {
     BoxRandom random = { 5100 + seed };
-    BoxCall call;
+    g_auto (BoxCall) call = { 0 };
     boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS), boxrandom_below (&random, 900));
     g_assert_cmpstr (enginecheck_run (context, &call.boxes, &call.options, ENGINECHECK_QUICK), ==,
         NULL);
@@ -138,14 +135,10 @@ test_trim (void)
       nms_context_trim (context);
       g_assert_cmpuint (nms_context_scratch (context), ==, 0);
     }
-    boxcall_clear (&call);
   }
-  nms_context_free (&context);
 }
 
-static const TestCase cases[] = { { "/context/life", test_life },
-  { "/context/engine", test_engine }, { "/context/engine-in-use", test_engine_in_use },
-  { "/context/names", test_names }, { "/context/version", test_version },
-  { "/context/trim", test_trim }, { NULL } };
+static const TestCase cases[] = { CASE (test_life), CASE (test_engine), CASE (test_engine_in_use),
+  CASE (test_names), CASE (test_version), CASE (test_trim), { NULL } };
 
 TEST_PROGRAM (cases);

@@ -6,6 +6,7 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <fenv.h>
@@ -181,9 +182,9 @@ test_results (gconstpointer data)
   g_assert_cmpint (started, ==, NMS_OK);
   for (uint64_t seed = 0; seed < 600; seed++) {
     BoxRandom random = { 77000 + seed };
-    BoxCall call;
+    g_auto (BoxCall) call = { 0 };
     Copy copy;
-    RefResult expected;
+    g_auto (RefResult) expected = { 0 };
     uint32_t *neighbors, *must;
 
     boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS), boxrandom_below (&random, 150));
@@ -219,8 +220,6 @@ test_results (gconstpointer data)
     g_free (neighbors);
     g_free (must);
     copy_clear (&copy);
-    ref_result_clear (&expected);
-    boxcall_clear (&call);
   }
   nms_context_free (&context);
 }
@@ -230,7 +229,7 @@ static void
 test_errors (gconstpointer data)
 {
   const Mode mode = (Mode) ((const char *const *) data - mode_names);
-  nms_context *context = nms_context_new ();
+  g_autoptr (nms_context) context = nms_context_new ();
   nms_boxes boxes = { .size = sizeof boxes, .count = 3 };
   nms_result result = { .size = sizeof result };
   nms_options options;
@@ -260,7 +259,6 @@ test_errors (gconstpointer data)
     g_assert_cmpint (error[i], <, 0);
     g_assert_cmphex (after[i], ==, before);
   }
-  nms_context_free (&context);
 }
 
 /* The functions of nmscore.h that compute without a context. */

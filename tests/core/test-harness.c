@@ -6,6 +6,7 @@
 #include "describe.h"
 #include "enginecheck.h"
 #include "handrows.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -116,11 +117,10 @@ test_outcome (Fixture *f)
       uint8_t right = f->outcome[i];
       if (other == right)
         continue;
-      char *where = g_strdup_printf ("outcome[%zu]", i);
+      g_autofree char *where = g_strdup_printf ("outcome[%zu]", i);
       f->outcome[i] = other;
       must_differ (f, where);
       f->outcome[i] = right;
-      g_free (where);
     }
   must_pass (f);
   f->result.outcome = NULL;
@@ -161,7 +161,7 @@ test_outputs (Fixture *f)
 static void
 test_run (Fixture *f)
 {
-  nms_context *context = nms_context_new ();
+  g_autoptr (nms_context) context = nms_context_new ();
   nms_result result = { .size = sizeof result };
   char *difference;
 
@@ -173,7 +173,6 @@ test_run (Fixture *f)
   difference = enginecheck_difference (&result, &f->expected);
   g_assert_nonnull (difference);
   free (difference);
-  nms_context_free (&context);
 }
 
 static const struct {

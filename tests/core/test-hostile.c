@@ -123,7 +123,7 @@ test_crossing_bars (void)
   static const float thresholds[] = { 0.0f, 1e-5f, 1e-4f };
   static const double shares[] = { 0.0, 0.1, 0.5, 1.0 };
   nms_boxes boxes = start_boxes (4000);
-  GRand *random = g_rand_new_with_seed (SEED + 1);
+  g_autoptr (GRand) random = g_rand_new_with_seed (SEED + 1);
 
   for (size_t i = 0; i < boxes.count; i++)
     class_id[i] = (int32_t) (i / 2 % 3);
@@ -139,7 +139,6 @@ test_crossing_bars (void)
       check (&boxes, &options);
     }
   }
-  g_rand_free (random);
 }
 
 /* Boxes on a diagonal, whose cells would share a number if numbers wrapped around without tiles. */
@@ -253,12 +252,9 @@ test_cap_that_is_not_filled (void)
   }
 }
 
-static const TestCase cases[] = { { "/hostile/misjudged-frame", test_misjudged_frame },
-  { "/hostile/crossing-bars", test_crossing_bars },
-  { "/hostile/cells-that-wrap", test_cells_that_wrap }, { "/hostile/far-tiles", test_far_tiles },
-  { "/hostile/classes-that-collide", test_classes_that_collide },
-  { "/hostile/boxes-without-area", test_boxes_without_area },
-  { "/hostile/nested-boxes", test_nested_boxes },
-  { "/hostile/cap-that-is-not-filled", test_cap_that_is_not_filled }, { NULL } };
+static const TestCase cases[] = { CASE (test_misjudged_frame), CASE (test_crossing_bars),
+  CASE (test_cells_that_wrap), CASE (test_far_tiles), CASE (test_classes_that_collide),
+  CASE (test_boxes_without_area), CASE (test_nested_boxes), CASE (test_cap_that_is_not_filled),
+  { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -6,6 +6,7 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -77,19 +78,16 @@ static void
 test_equal (gconstpointer row)
 {
   const char *const *level = row;
-  nms_context *plain = nms_context_new (), *other = context_at (*level);
+  g_autoptr (nms_context) plain = nms_context_new (), other = context_at (*level);
 
   g_assert_cmpint (nms_context_set_isa (plain, "scalar"), ==, 0);
   for (size_t count = 0; other && count <= 260; count++)
     for (int temper = 0; temper < BOXGEN_TEMPERS; temper++) {
       BoxRandom random = { 1000 * count + (unsigned) temper };
-      BoxCall call;
+      g_auto (BoxCall) call = { 0 };
       boxcall_random (&call, &random, temper, count);
       compare_call (plain, other, &call);
-      boxcall_clear (&call);
     }
-  nms_context_free (&other);
-  nms_context_free (&plain);
 }
 
 static void
@@ -122,10 +120,10 @@ run_child (const char *value, const char *expected)
 {
   gchar **environment = g_environ_setenv (g_get_environ (), "NMS_ISA", value, TRUE);
   const gchar *wrapper = g_getenv ("MESON_EXE_WRAPPER"); /* an emulator */
-  gchar *self = g_file_read_link ("/proc/self/exe", NULL);
-  gchar *line = g_strdup_printf ("%s '%s' --print-level", wrapper ? wrapper : "", self);
+  g_autofree gchar *self = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree gchar *line = g_strdup_printf ("%s '%s' --print-level", wrapper ? wrapper : "", self);
   gchar **argv = NULL;
-  gchar *output = NULL;
+  g_autofree gchar *output = NULL;
   int status;
 
   g_assert_true (g_shell_parse_argv (line, NULL, &argv, NULL));
@@ -133,41 +131,34 @@ run_child (const char *value, const char *expected)
       NULL, &status, NULL));
   g_assert_cmpint (status, ==, 0);
   g_assert_true (g_str_has_prefix (output, expected));
-  g_free (output);
   g_strfreev (argv);
-  g_free (line);
-  g_free (self);
   g_strfreev (environment);
 }
 
 static void
 test_environment (void)
 {
-  nms_context *ctx = nms_context_new ();
+  g_autoptr (nms_context) ctx = nms_context_new ();
 
   run_child ("scalar", "scalar (obeyed)\n");
   for (size_t i = 1; levels[i]; i++)
     if (nms_context_set_isa (ctx, levels[i]) == 0) {
-      gchar *expected = g_strdup_printf ("%s (obeyed)\n", levels[i]);
+      g_autofree gchar *expected = g_strdup_printf ("%s (obeyed)\n", levels[i]);
       run_child (levels[i], expected);
-      g_free (expected);
     }
   nms_context_set_isa (ctx, NULL);
-  gchar *refused = g_strdup_printf ("%s (NMS_ISA=fast: unknown", nms_context_isa (ctx));
+  g_autofree gchar *refused = g_strdup_printf ("%s (NMS_ISA=fast: unknown", nms_context_isa (ctx));
   if (!g_getenv ("NMS_ISA"))
     run_child ("fast", refused);
-  g_free (refused);
-  nms_context_free (&ctx);
 }
 
 static int
 print_level (void)
 {
-  nms_context *ctx = nms_context_new ();
+  g_autoptr (nms_context) ctx = nms_context_new ();
   const char *refusal = nms_isa_reason ();
 
   printf ("%s (%s)\n", nms_context_isa (ctx), refusal ? refusal : "obeyed");
-  nms_context_free (&ctx);
   return 0;
 }
 
@@ -213,7 +204,7 @@ bench (void)
   printf ("%-7s %6s %12s %12s %12s   (median us a call, crowded boxes)\n", "level", "boxes", "auto",
       "sequential", "sorted");
   for (size_t l = 0; levels[l]; l++) {
-    nms_context *ctx = nms_context_new ();
+    g_autoptr (nms_context) ctx = nms_context_new ();
     for (size_t c = 0; c < G_N_ELEMENTS (counts); c++) {
       BoxRandom random = { counts[c] };
       BoxCall call;
@@ -231,7 +222,6 @@ bench (void)
       printf ("\n");
       boxcall_clear (&call);
     }
-    nms_context_free (&ctx);
   }
   return 0;
 }
@@ -245,6 +235,6 @@ child (const char *argument)
 }
 
 static const TestCase cases[] = { TEST_ROWS ("/levels/equal/%s", test_equal, levels + 1),
-  { "/levels/names", test_names }, { "/levels/environment", test_environment }, { NULL } };
+  CASE (test_names), CASE (test_environment), { NULL } };
 
 TEST_PROGRAM (cases, .child = child);

@@ -5,6 +5,7 @@
  */
 #include "describe.h"
 #include "handrows.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -13,11 +14,12 @@
 static void
 test_spoilt_row (void)
 {
-  nms_context *context = nms_context_new ();
+  g_autoptr (nms_context) context = nms_context_new ();
   nms_result result = { .size = sizeof result };
   const HandRow *row = &handrows[2];
   HandCall call;
-  char *is, *spoilt = g_strdup (row->expect);
+  char *is;
+  g_autofree char *spoilt = g_strdup (row->expect);
 
   g_test_set_nonfatal_assertions ();
   handrow_call (row, &call);
@@ -30,10 +32,8 @@ test_spoilt_row (void)
   g_assert_cmpstr (is, ==, spoilt);
   /* no other failure may occur, such as a leak */
   free (is);
-  g_free (spoilt);
-  nms_context_free (&context);
 }
 
-static const TestCase cases[] = { { "/must-fail/spoilt-row", test_spoilt_row }, { NULL } };
+static const TestCase cases[] = { CASE (test_spoilt_row), { NULL } };
 
 TEST_PROGRAM (cases);

@@ -88,7 +88,7 @@ test_row (gconstpointer data)
 {
   const HandRow *row = data;
   uint32_t is[HANDROW_BOXES], must[HANDROW_BOXES];
-  GString *text = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
   HandCall call;
 
   handrow_call (row, &call);
@@ -101,7 +101,6 @@ test_row (gconstpointer data)
   g_assert_cmpmem (is, row->count * sizeof *is, must, row->count * sizeof *must);
   if (row->count < HANDROW_BOXES)
     g_assert_cmphex (is[row->count], ==, 0x3c3c3c3c);
-  g_string_free (text, TRUE);
 }
 
 /* A large frame of n equal boxes, each with n - 1 neighbors. */
@@ -111,7 +110,7 @@ test_equal_boxes (void)
   enum { N = 3000 };
   static const float one[4] = { WHOLE };
   float (*corners)[4] = g_malloc_n (N, sizeof *corners);
-  uint32_t *is = g_new (uint32_t, N);
+  g_autofree uint32_t *is = g_new (uint32_t, N);
   nms_boxes boxes = { .size = sizeof boxes, .count = N };
 
   for (size_t i = 0; i < N; i++)
@@ -121,7 +120,6 @@ test_equal_boxes (void)
   for (size_t i = 0; i < N; i++)
     g_assert_cmpuint (is[i], ==, N - 1);
   g_free (corners);
-  g_free (is);
 }
 
 /* The caller's columns for boxes of one object whose position and size vary. */
@@ -254,8 +252,7 @@ test_rotated_crowd (void)
 }
 
 static const TestCase cases[] = { TEST_ROWS ("/neighbors/%s", test_row, rows),
-  { "/neighbors/equal-boxes", test_equal_boxes }, { "/neighbors/crowd", test_crowd },
-  { "/neighbors/objects", test_objects }, { "/neighbors/rotated-crowd", test_rotated_crowd },
+  CASE (test_equal_boxes), CASE (test_crowd), CASE (test_objects), CASE (test_rotated_crowd),
   { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -502,14 +502,9 @@ test_iou (void)
   each_round (9000000, 50000, equals_reference_iou);
 }
 
-static const TestCase cases[] = { { "/properties/equals-reference", test_equals_reference },
-  { "/properties/equals-reference-small", test_equals_reference_small },
-  { "/properties/equals-reference-large", test_equals_reference_large },
-  { "/properties/consistent", test_consistent }, { "/properties/idempotent", test_idempotent },
-  { "/properties/blind-to-order", test_blind_to_order },
-  { "/properties/symmetric", test_symmetric },
-  { "/properties/extreme-thresholds", test_extreme_thresholds },
-  { "/properties/blind-to-history", test_blind_to_history }, { "/properties/iou", test_iou },
-  { NULL } };
+static const TestCase cases[] = { CASE (test_equals_reference), CASE (test_equals_reference_small),
+  CASE (test_equals_reference_large), CASE (test_consistent), CASE (test_idempotent),
+  CASE (test_blind_to_order), CASE (test_symmetric), CASE (test_extreme_thresholds),
+  CASE (test_blind_to_history), CASE (test_iou), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -7,6 +7,7 @@
 #include "handrows.h"
 #include "methodrows.h"
 #include "reference.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -18,7 +19,7 @@ test_row (gconstpointer data)
 {
   const HandRow *row = data;
   HandCall call;
-  RefResult result;
+  g_auto (RefResult) result = { 0 };
   char *is;
 
   handrow_call (row, &call);
@@ -29,7 +30,6 @@ test_row (gconstpointer data)
           + result.filtered_count + result.invalid_count + result.not_candidate_count,
       ==, row->count);
   free (is);
-  ref_result_clear (&result);
 }
 
 static void
@@ -37,7 +37,7 @@ test_method_row (gconstpointer data)
 {
   const MethodRow *row = data;
   MethodCall call;
-  RefResult result;
+  g_auto (RefResult) result = { 0 };
 
   methodrow_call (row, &call);
   ref_run (&call.boxes, &call.options, &result);
@@ -50,7 +50,6 @@ test_method_row (gconstpointer data)
       ==, row->count);
   free (kept);
   free (is);
-  ref_result_clear (&result);
 }
 
 static void
@@ -120,7 +119,7 @@ test_defaults (void)
     { 0, 0, 4, 3.5f } };
   const ptrdiff_t stride = sizeof rows[0];
   nms_boxes boxes = { .size = sizeof boxes, .count = G_N_ELEMENTS (rows) };
-  RefResult result;
+  g_auto (RefResult) result = { 0 };
 
   boxes.x1 = (nms_column) { &rows[0][0], stride };
   boxes.y1 = (nms_column) { &rows[0][1], stride };
@@ -131,11 +130,9 @@ test_defaults (void)
   /* 0-1: 8/16; 0-2: 8/12; 0-3: 8/14 */
   g_assert_cmpstr (is, ==, "K K S0 S0 | 0 1");
   free (is);
-  ref_result_clear (&result);
 }
 
-static const TestCase cases[] = { { "/reference/iou", test_iou },
-  { "/reference/neighbors", test_neighbors }, { "/reference/defaults", test_defaults },
+static const TestCase cases[] = { CASE (test_iou), CASE (test_neighbors), CASE (test_defaults),
   TEST_ROWS ("/reference/row/%s", test_row, handrows),
   TEST_ROWS ("/reference/method/%s", test_method_row, methodrows),
   TEST_ROWS ("/reference/scores/%s", test_method_row, scorerows), { NULL } };

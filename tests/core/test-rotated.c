@@ -9,6 +9,7 @@
 #include "rotatedref.h"
 #include "rounds.h"
 #include "sharedcontext.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -199,9 +200,9 @@ test_random (void)
     BoxRandom random = { (uint64_t) round };
     size_t count = boxrandom_below (&random, round % 10 ? 40 : 200);
     int temper = round % BOXGEN_TEMPERS;
-    float *angles = g_new (float, count);
+    g_autofree float *angles = g_new (float, count);
     char *difference;
-    BoxCall call;
+    g_auto (BoxCall) call = { 0 };
 
     boxcall_random (&call, &random, temper, count);
     for (size_t i = 0; i < count; i++)
@@ -210,8 +211,6 @@ test_random (void)
     difference = enginecheck_run (context, &call.boxes, &call.options, ENGINECHECK_FULL);
     if (difference)
       g_error ("round %d, temper %d, %zu boxes: %s", round, temper, count, difference);
-    boxcall_clear (&call);
-    g_free (angles);
   }
 }
 
@@ -248,7 +247,7 @@ test_thin (void)
   for (int round = 0; round < (int) MIN (rounds, 60); round++) {
     BoxRandom random = { (uint64_t) round };
     const size_t count = boxrandom_below (&random, round % 10 || rounds < 60 ? 60 : 400);
-    float *rows = g_new (float, 4 * count), *angles = g_new (float, count);
+    g_autofree float *rows = g_new (float, 4 * count), *angles = g_new (float, count);
     nms_boxes boxes = { .size = sizeof boxes, .count = count };
     nms_options options;
     char *difference;
@@ -262,8 +261,6 @@ test_thin (void)
     difference = enginecheck_run (context, &boxes, &options, ENGINECHECK_FULL);
     if (difference)
       g_error ("round %d, %zu thin boxes: %s", round, count, difference);
-    g_free (angles);
-    g_free (rows);
   }
 }
 
@@ -325,10 +322,8 @@ test_ties (void)
   }
 }
 
-static const TestCase cases[] = { { "/rotated/known", test_known },
-  { "/rotated/moved-as-one", test_moved_as_one }, { "/rotated/quarter-turn", test_quarter_turn },
-  { "/rotated/values", test_values }, { "/rotated/random", test_random },
-  { "/rotated/ties", test_ties }, { "/rotated/thin", test_thin },
-  { "/rotated/precision", test_precision }, { NULL } };
+static const TestCase cases[] = { CASE (test_known), CASE (test_moved_as_one),
+  CASE (test_quarter_turn), CASE (test_values), CASE (test_random), CASE (test_ties),
+  CASE (test_thin), CASE (test_precision), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -7,6 +7,7 @@
 #include "enginecheck.h"
 #include "rounds.h"
 #include "sharedcontext.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -119,7 +120,7 @@ batch_check (const Batch *b)
   g_assert_cmpuint (b->kept_offsets[0], ==, 0);
   for (size_t i = 0; i < b->images; i++) {
     const nms_boxes boxes = image_boxes (b, i);
-    RefResult expected;
+    g_auto (RefResult) expected = { 0 };
     ref_run (&boxes, &b->call.options, &expected);
     const nms_result part = { .size = sizeof part,
       .kept_count = b->kept_offsets[i + 1] - b->kept_offsets[i],
@@ -141,7 +142,6 @@ batch_check (const Batch *b)
     sum.filtered_count += part.filtered_count;
     sum.invalid_count += part.invalid_count;
     sum.not_candidate_count += part.not_candidate_count;
-    ref_result_clear (&expected);
   }
   sum.kept = b->arrays.kept;
   sum.outcome = b->arrays.outcome;
@@ -333,13 +333,12 @@ test_thread_numbers (void)
   g_assert_cmpstr (nms_context_error (context), ==, "threads is 0, must be 1..1024");
   g_assert_cmpint (nms_context_set_threads (context, NMS_MAX_THREADS + 1), ==, NMS_ERROR_RANGE);
 
-  nms_context *own = nms_context_new ();
+  g_autoptr (nms_context) own = nms_context_new ();
   g_assert_cmpint (nms_context_set_threads (own, 3), ==, NMS_OK);
   g_assert_cmpint (nms_context_reserve (own, 1000, 0), ==, NMS_OK);
   const size_t three = nms_context_scratch (own);
   g_assert_cmpint (nms_context_set_threads (own, 1), ==, NMS_OK);
   g_assert_cmpuint (three, ==, 3 * nms_context_scratch (own));
-  nms_context_free (&own);
 }
 
 /* A forked process does not have the threads, and runs the batch in its only thread. */
@@ -363,10 +362,8 @@ test_fork (void)
   batch_clear (&b);
 }
 
-static const TestCase cases[] = { { "/run-batch/random", test_random },
-  { "/run-batch/engine-in-use", test_engine_in_use }, { "/run-batch/offsets", test_offsets },
-  { "/run-batch/errors", test_errors }, { "/run-batch/null", test_null },
-  { "/run-batch/methods", test_methods }, { "/run-batch/thread-numbers", test_thread_numbers },
-  { "/run-batch/fork", test_fork }, { NULL } };
+static const TestCase cases[] = { CASE (test_random), CASE (test_engine_in_use),
+  CASE (test_offsets), CASE (test_errors), CASE (test_null), CASE (test_methods),
+  CASE (test_thread_numbers), CASE (test_fork), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -6,6 +6,7 @@
  * parts, caps, thresholds from 0 to 1.
  */
 #include "nmscore.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -262,13 +263,13 @@ share_of_rounds (void)
 static void
 compare_many (size_t least, size_t most, int rounds)
 {
-  nms_context *sorted = nms_context_new (), *spatial = nms_context_new ();
+  g_autoptr (nms_context) sorted = nms_context_new (), spatial = nms_context_new ();
 
   rounds = MAX (1, rounds * share_of_rounds () / 100);
   for (int round = 0; round < rounds; round++) {
     for (int layout = 0; layout < LAYOUTS; layout++) {
       const guint32 seed = SEED + (guint32) (round * LAYOUTS + layout);
-      GRand *random = g_rand_new_with_seed (seed);
+      g_autoptr (GRand) random = g_rand_new_with_seed (seed);
       Call call;
       char *what;
 
@@ -279,11 +280,8 @@ compare_many (size_t least, size_t most, int rounds)
         compare (sorted, spatial, &call, outputs, what);
       g_free (what);
       clear_call (&call);
-      g_rand_free (random);
     }
   }
-  nms_context_free (&sorted);
-  nms_context_free (&spatial);
 }
 
 static void
@@ -311,10 +309,10 @@ test_hostile_layouts_end (void)
 {
   const Layout layouts[] = { ONE_SPOT, EQUAL, ALL_SIZES, THIN, GIANT_AND_TINY, HUGE_COORDINATES,
     CROWDS, ROW, COLUMN, OUTLIERS };
-  nms_context *ctx = nms_context_new ();
+  g_autoptr (nms_context) ctx = nms_context_new ();
 
   for (size_t l = 0; l < G_N_ELEMENTS (layouts); l++) {
-    GRand *random = g_rand_new_with_seed (SEED);
+    g_autoptr (GRand) random = g_rand_new_with_seed (SEED);
     Call call;
     nms_result result = { .size = sizeof result };
 
@@ -326,9 +324,7 @@ test_hostile_layouts_end (void)
     g_assert_cmpint (nms_run (ctx, &call.boxes, &call.options, &result), ==, 0);
     g_assert_cmpuint (result.kept_count + result.suppressed_count, ==, call.count);
     clear_call (&call);
-    g_rand_free (random);
   }
-  nms_context_free (&ctx);
 }
 
 /* Thousands of classes at one position; boxes of different classes do not suppress each
@@ -336,8 +332,8 @@ test_hostile_layouts_end (void)
 static void
 test_classes_in_one_place (void)
 {
-  nms_context *sorted = nms_context_new (), *spatial = nms_context_new ();
-  GRand *random = g_rand_new_with_seed (SEED);
+  g_autoptr (nms_context) sorted = nms_context_new (), spatial = nms_context_new ();
+  g_autoptr (GRand) random = g_rand_new_with_seed (SEED);
   Call call;
 
   draw_call (random, &call, ONE_SPOT, 8000);
@@ -347,14 +343,10 @@ test_classes_in_one_place (void)
   nms_options_init (&call.options, sizeof call.options);
   compare (sorted, spatial, &call, NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY, "classes");
   clear_call (&call);
-  g_rand_free (random);
-  nms_context_free (&sorted);
-  nms_context_free (&spatial);
 }
 
-static const TestCase cases[] = { { "/spatial/few-boxes", test_few_boxes },
-  { "/spatial/some-boxes", test_some_boxes }, { "/spatial/many-boxes", test_many_boxes },
-  { "/spatial/hostile-layouts-end", test_hostile_layouts_end },
-  { "/spatial/classes-in-one-place", test_classes_in_one_place }, { NULL } };
+static const TestCase cases[] = { CASE (test_few_boxes), CASE (test_some_boxes),
+  CASE (test_many_boxes), CASE (test_hostile_layouts_end), CASE (test_classes_in_one_place),
+  { NULL } };
 
 TEST_PROGRAM (cases);

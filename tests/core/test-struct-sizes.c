@@ -40,7 +40,8 @@ check (const char *name, Call *call, void **member, size_t known)
   char *original = *member;
 
   for (size_t size = sizeof size; size <= known + FURTHER; size++) {
-    char *copy = g_malloc0 (size), *text;
+    g_autofree char *copy = g_malloc0 (size);
+    char *text;
     memcpy (copy, original, MIN (size, known));
     memcpy (copy, &size, sizeof size);
     *member = copy;
@@ -65,7 +66,6 @@ check (const char *name, Call *call, void **member, size_t known)
         copy[at] = 0;
       }
     }
-    g_free (copy);
   }
   *member = original;
 }
@@ -142,7 +142,7 @@ test_init (void)
   g_assert_cmpuint (options.size, ==, 99);
 }
 
-static const TestCase cases[] = { { "/struct-sizes/sizes", test_sizes },
-  { "/struct-sizes/result", test_result }, { "/struct-sizes/init", test_init }, { NULL } };
+static const TestCase cases[] = { CASE (test_sizes), CASE (test_result), CASE (test_init),
+  { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -72,6 +72,6 @@ test_failure (void)
   run_batch ();
 }
 
-static const TestCase cases[] = { { "/thread-failure/threads-stay", test_failure }, { NULL } };
+static const TestCase cases[] = { CASE (test_failure), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

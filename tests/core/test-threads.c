@@ -6,6 +6,7 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -25,7 +26,7 @@ static gpointer
 thread_main (gpointer data)
 {
   unsigned number = GPOINTER_TO_UINT (data);
-  nms_context *context = nms_context_new ();
+  g_autoptr (nms_context) context = nms_context_new ();
   char *difference = NULL;
 
   for (unsigned round = 0; round < 6 && !difference; round++)
@@ -41,7 +42,6 @@ thread_main (gpointer data)
       else
         difference = enginecheck_difference (&result, &work->expected);
     }
-  nms_context_free (&context);
   return difference;
 }
 
@@ -68,6 +68,6 @@ test_threads (void)
   }
 }
 
-static const TestCase cases[] = { { "/threads/same-results", test_threads }, { NULL } };
+static const TestCase cases[] = { CASE (test_threads), { NULL } };
 
 TEST_PROGRAM (cases);

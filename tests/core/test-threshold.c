@@ -240,8 +240,7 @@ test_extremes (void)
   }
 }
 
-static const TestCase cases[] = { { "/threshold/around", test_around },
-  { "/threshold/hardest", test_hardest }, { "/threshold/integers", test_integers },
-  { "/threshold/areas", test_areas }, { "/threshold/extremes", test_extremes }, { NULL } };
+static const TestCase cases[] = { CASE (test_around), CASE (test_hardest), CASE (test_integers),
+  CASE (test_areas), CASE (test_extremes), { NULL } };
 
 TEST_PROGRAM (cases);
