@@ -12,6 +12,7 @@ typedef struct
 {
   gboolean seen;       /* a box of the stream had a confidence */
   gboolean noticed;    /* a loss was noticed in this stream */
+  gboolean looked;     /* the elements upstream were searched for a converter */
   gchar *stream;       /* its id; NULL: no stream has begun */
   GHashTable *streams; /* set of the ids of streams with a loss */
 } ScoreLoss;
@@ -30,7 +31,8 @@ void score_loss_check (ScoreLoss *loss, GstElement *element, const BoxCounts *co
 
 /* Posts a warning of `element` if the loss matters, at most once in a stream: if a score
  * threshold, the global one or that of a class, is set for a box without a confidence, or if no
- * box of the frame has a confidence and earlier boxes of the stream had one. Takes boxes with the
+ * box of the frame has a confidence and earlier boxes of the stream had one, or a converter is
+ * upstream with nothing between that could have attached boxes. Takes boxes with the
  * states that box_suppress_run wrote, and their numbers. */
 static inline void
 score_loss_warn (ScoreLoss *loss, GstElement *element, const BoxCounts *counts, const GArray *boxes,

@@ -131,33 +131,53 @@ test_lost_scores (void)
   gst_element_set_state (h->element, GST_STATE_PLAYING);
 }
 
-/* A converter in the pipeline drops recorded confidences. */
+/* A converter in the pipeline drops recorded confidences. There is a warning with a threshold and
+ * without one, and none if the converter converts nothing or is in front of the boxes. */
 static void
 test_converted (void)
 {
   static const gchar *const line = "{\"objects\":[{\"x\":1,\"y\":2,\"w\":30,\"h\":40,"
                                    "\"roi_type\":\"a\",\"detection\":{\"confidence\":0.9}}]}\n";
-  static const gchar *const converters[] = { "", "videoconvert ! video/x-raw,format=I420 ! " };
-  gchar *path;
+  static const gchar *const unscored_line = "{\"objects\":[{\"x\":1,\"y\":2,\"w\":30,\"h\":40,"
+                                            "\"roi_type\":\"a\"}]}\n";
+  static const struct
+  {
+    const gchar *before, *behind, *properties;
+    gboolean unscored;
+    GstMessageType end;
+  } rows[] = {
+    { "", "", "score-threshold=0.6", FALSE, GST_MESSAGE_EOS },
+    { "", "videoconvert ! video/x-raw,format=I420 !", "score-threshold=0.6", FALSE,
+        GST_MESSAGE_WARNING },
+    { "", "videoconvert ! video/x-raw,format=I420 !", "", FALSE, GST_MESSAGE_WARNING },
+    { "", "videoscale ! video/x-raw,width=160 ! queue ! videoconvert !", "", FALSE,
+        GST_MESSAGE_WARNING },
+    { "", "videoconvert ! queue !", "", TRUE, GST_MESSAGE_EOS },
+    { "videoconvert ! video/x-raw,format=I420 !", "queue !", "", TRUE, GST_MESSAGE_EOS },
+  };
+  gchar *paths[2];
 
   if (!has_element ("boxreplay")) {
     g_test_skip ("built without boxreplay");
     return;
   }
-  path = text_file_new ("boxes.jsonl", line, -1);
-  for (guint i = 0; i < G_N_ELEMENTS (converters); i++) {
+  paths[FALSE] = text_file_new ("boxes.jsonl", line, -1);
+  paths[TRUE] = text_file_new ("unscored.jsonl", unscored_line, -1);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     /* regions only, because videoconvert copies GstAnalytics metadata from GStreamer 1.26 on */
-    g_autoptr (GstElement) pipeline = playing_new ("videotestsrc num-buffers=3 ! "
-                                                   "video/x-raw,format=RGB,width=320,height=240 ! "
-                                                   "boxreplay meta=roi location=%s ! %s"
-                                                   "nmsfilter score-threshold=0.6 ! fakesink",
-        path, converters[i]);
+    g_autoptr (GstElement)
+        pipeline = playing_new ("videotestsrc num-buffers=3 ! "
+                                "video/x-raw,format=RGB,width=320,height=240 ! %s "
+                                "boxreplay meta=roi location=%s ! %s "
+                                "nmsfilter %s ! fakesink",
+            rows[i].before, paths[rows[i].unscored], rows[i].behind, rows[i].properties);
 
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
-    gst_message_unref (playing_wait (pipeline, i == 0 ? GST_MESSAGE_EOS : GST_MESSAGE_WARNING));
+    gst_message_unref (playing_wait (pipeline, rows[i].end));
     gst_element_set_state (pipeline, GST_STATE_NULL);
   }
-  g_free (path);
+  g_free (paths[FALSE]);
+  g_free (paths[TRUE]);
 }
 
 static const TestCase cases[] = { CASE (test_global_threshold), CASE (test_class_threshold),
