@@ -5,20 +5,20 @@ usage ()
 {
   cat <<END
 usage: pipelines/before-after.sh --boxes FILE [--input VIDEO] [--output FILE] [--seconds N]
-                                 [--iou T] [--min-neighbors N]
+                                 [--iou T] [--score T]
 
   --boxes FILE       a recording: record.sh makes one, quickstart.sh's before.jsonl is one
   --input VIDEO      the video that was recorded (default: vtest.avi)
   --output FILE      the new video (default: output/before-after.mp4 in the checkout)
   --seconds N        how much of the video (default: 0, all of it)
   --iou T            overlap threshold (default: 0.3)
-  --min-neighbors N  neighbors that a box without a score needs (default: 3)
+  --score T          boxes with lower scores are dropped (default: 0.7)
 END
 }
 
 . "$(dirname "$0")/common.sh"
 
-NMS_OPTIONS="--boxes:NMS_BOXES --iou:NMS_IOU --min-neighbors:NMS_NEIGHBORS"
+NMS_OPTIONS="--boxes:NMS_BOXES --iou:NMS_IOU --score:NMS_SCORE"
 nms_arguments "$@"
 nms_need_boxes
 file=${NMS_OUTPUT:-$NMS_ROOT/output/before-after.mp4}

@@ -19,23 +19,21 @@ NMS_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 NMS_BUILD_DIR=${NMS_BUILD_DIR:-$NMS_ROOT/build}
 NMS_SELF=$(basename "$0" .sh)
 
-# Suppresses three errors of OpenCV: facedetect looks for cascades of noses, mouths and
-# eyes, which opencv-data does not have and which the detector here does not use.
-export OPENCV_LOG_LEVEL=${OPENCV_LOG_LEVEL:-OFF}
-
 # Debian packages by purpose: nmscore and nmsfilter; the elements of records/ and
 # overlay/; all scripts and GStreamer programs in Python; GstAnalytics, from GStreamer
-# 1.24 on; live-camera.sh. tests/run.sh has those of the tests.
+# 1.24 on; live-camera.sh. tests/run.sh has those of the tests. What takes the most disk on
+# Debian 12, with what it depends on: the first three -dev packages 280 MB, of which Mesa
+# with LLVM, on which libgstreamer-plugins-base1.0-dev depends, 190 MB; gcc and g++ 280 MB;
+# gstreamer1.0-libav 190 MB, without which there is neither H.264 nor the sample video;
+# libpango1.0-dev 90 MB, for boxoverlay; OpenCV's three libraries 30 MB (nms_opencv).
 NMS_PACKAGES_MINIMAL="gcc libc6-dev meson ninja-build pkg-config
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libglib2.0-dev"
 NMS_PACKAGES_ELEMENTS="g++ libsimdjson-dev libpango1.0-dev"
 NMS_PACKAGES_PIPELINES="gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
-  gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x gstreamer1.0-opencv
-  opencv-data opencv-doc fonts-dejavu-core
-  gstreamer1.0-python3-plugin-loader python3-opencv
+  gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x fonts-dejavu-core
   python3-gi python3-gst-1.0 gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0"
 NMS_PACKAGES_ANALYTICS="libgstreamer-plugins-bad1.0-dev"
-NMS_PACKAGES_PYTHON="gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-bad"
+NMS_PACKAGES_PYTHON="gir1.2-gst-rtsp-server-1.0"
 
 # Prints a line, on a terminal in place of the line that shows progress.
 say ()
@@ -116,13 +114,15 @@ nms_missing_packages ()
   done
 }
 
-# Runs apt-get with its output in a log. On a terminal it counts the steps.
+# Runs apt-get with its output in a log, and without keeping the packages that it downloads. On a
+# terminal it counts the steps.
 nms_apt ()
 {
   local as_root=() log="$NMS_BUILD_DIR/install.log" count=0 line
   [ "$(id -u)" = 0 ] || as_root=(sudo)
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -y -q \
-    -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" 2>&1 </dev/null | tee -a "$log" |
+    -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -o APT::Keep-Downloaded-Packages=false "$@" \
+    2>&1 </dev/null | tee -a "$log" |
     while IFS= read -r line; do
       case $line in
         "Unpacking "* | "Setting up "*)
@@ -155,7 +155,9 @@ nms_install ()
   apt-get install --no-install-recommends $missing"
   fi
   say "Installing: $missing"
-  : >"$NMS_BUILD_DIR/install.log" || die "cannot write in $NMS_BUILD_DIR"
+  # (the log of earlier installations is kept)
+  printf -- '-- %s: %s\n' "$(date)" "$missing" >>"$NMS_BUILD_DIR/install.log" ||
+    die "cannot write in $NMS_BUILD_DIR"
   # shellcheck disable=SC2086
   if ! nms_apt install --no-install-recommends $missing; then
     # The package lists are missing or out of date.
@@ -169,12 +171,60 @@ nms_install ()
   say "Installed in $((SECONDS - start)) s."
 }
 
+# nms_unpack FOLDER PATTERN PACKAGE...: downloads packages and extracts what matches the pattern, without
+# installing them or what they depend on. Needs no root.
+nms_unpack ()
+{
+  local folder=$1 pattern=$2 download rc=0
+  shift 2
+  download=$(mktemp -d "$NMS_BUILD_DIR/download.XXXXXX")
+  (
+    cd "$download" && apt-get -q download "$@" >log 2>&1 &&
+      for package in *.deb; do
+        dpkg-deb --fsys-tarfile "$package" | tar -x -C "$folder" --wildcards "$pattern" || exit 1
+      done
+  ) || rc=$?
+  [ "$rc" = 0 ] || [ ! -s "$download/log" ] || tail -n 5 "$download/log" >&2
+  rm -rf "$download"
+  return "$rc"
+}
+
+# Makes hogdetect's libraries of OpenCV known to pkg-config. The package with their pkg-config file,
+# libopencv-dev, takes 600 MB with what it depends on, and python3-opencv 400 MB. So the
+# library with the detector is installed, and the headers are taken out of their packages.
+nms_opencv ()
+{
+  local folder library libraries='' package
+  ! pkg-config --exists opencv4 || return 0
+  command -v apt-get >/dev/null || return 0
+  folder=$NMS_BUILD_DIR/opencv-$(. /etc/os-release && printf '%s' "${VERSION_CODENAME-${ID-}}")
+  if [ ! -f "$folder/opencv4.pc" ]; then
+    package=$(apt-cache depends libopencv-objdetect-dev 2>/dev/null |
+      grep -o -m 1 'libopencv-objdetect[0-9][0-9a-z]*' || true)
+    [ -n "$package" ] || die "apt-get knows no package libopencv-objdetect-dev (hogdetect needs it)"
+    nms_install "$package"
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    nms_unpack "$folder" './usr/include/*' libopencv-core-dev libopencv-imgproc-dev \
+      libopencv-objdetect-dev || die "OpenCV's headers could not be downloaded"
+    for library in objdetect imgproc core; do
+      libraries+=" -l:$(/sbin/ldconfig -p | grep -o -m 1 "libopencv_$library\.so\.[0-9a-z]*")" ||
+        die "the package $package has brought no library libopencv_$library"
+    done
+    # (meson cannot read names with spaces, so the headers are named as the build folder sees them)
+    printf '%s\n' "Name: opencv4" "Description: OpenCV's detector of people" "Version: 4" \
+      "Cflags: -I../${folder##*/}/usr/include/opencv4" "Libs:$libraries" >"$folder/opencv4.pc"
+  fi
+  export PKG_CONFIG_PATH="$folder${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
+}
+
 # ------------------------------------------------------------------- build
 
 nms_build_dir ()
 {
   mkdir -p "$NMS_BUILD_DIR" 2>/dev/null && [ -w "$NMS_BUILD_DIR" ] ||
     die "cannot write in the build folder $NMS_BUILD_DIR (NMS_BUILD_DIR names another)"
+  NMS_BUILD_DIR=$(cd "$NMS_BUILD_DIR" && pwd)
 }
 
 # nms_build NAME [meson setup arguments]: builds into $NMS_BUILD_DIR/NAME, all targets or
@@ -216,7 +266,8 @@ nms_build_plugin ()
 {
   exec {NMS_STDERR}>/dev/null
   trap "$NMS_INTERRUPTED" INT TERM HUP
-  nms_build plugin --buildtype=release -Dtests=disabled -Drecords=enabled -Doverlay=enabled
+  nms_build plugin --buildtype=release -Dtests=disabled -Drecords=enabled -Doverlay=enabled \
+    -Dhogdetect=enabled
 }
 
 # Installs the packages, builds the plugin, and sets the variables by which GStreamer finds
@@ -229,6 +280,7 @@ nms_prepare ()
   # shellcheck disable=SC2086
   nms_install $NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS
   if [ -z "${NMS_PLUGIN_DIR-}" ]; then
+    nms_opencv
     nms_build_plugin &
     builder=$!
     NMS_PLUGIN_DIR="$NMS_BUILD_DIR/plugin/gst"
@@ -239,9 +291,9 @@ nms_prepare ()
   . "$NMS_ROOT/pipelines/env.sh"
   # (GStreamer ignores GST_PLUGIN_PATH if this is set)
   [ -z "${GST_PLUGIN_PATH_1_0-}" ] ||
-    export GST_PLUGIN_PATH_1_0="$NMS_PLUGIN_DIR:$NMS_DETECTOR_DIR:$GST_PLUGIN_PATH_1_0"
+    export GST_PLUGIN_PATH_1_0="$NMS_PLUGIN_DIR:$NMS_DETECTORS:$GST_PLUGIN_PATH_1_0"
   export GST_REGISTRY="${GST_REGISTRY-$NMS_BUILD_DIR/registry-$(uname -m).bin}"
-  for element in nmsfilter boxreplay boxrecord boxoverlay facedetect textoverlay x264enc; do
+  for element in nmsfilter boxreplay boxrecord boxoverlay hogdetect textoverlay x264enc; do
     nms_element "$element"
   done
 }
@@ -313,8 +365,8 @@ nms_arguments ()
     nms_is_number "$option" && LC_ALL=C awk -v t="$option" 'BEGIN { exit !(t <= 1) }' ||
       die "--iou takes numbers from 0 to 1, not '$option'"
   done
-  [[ ${NMS_NEIGHBORS:-0} =~ ^[0-9]{1,9}$ ]] ||
-    die "--min-neighbors takes a whole number, not '$NMS_NEIGHBORS'"
+  nms_is_number "${NMS_SCORE:=0.7}" && LC_ALL=C awk -v t="$NMS_SCORE" 'BEGIN { exit !(t <= 1) }' ||
+    die "--score takes a number from 0 to 1, not '$NMS_SCORE'"
   [ -z "${NMS_INPUT-}" ] || nms_check_input
 }
 
@@ -359,41 +411,30 @@ nms_output_dir ()
 
 # ------------------------------------------------------------------- video
 
-# Prints the path of the video that package opencv-doc ships. If dpkg was told to leave
-# out documentation, extracts the video from the downloaded package.
+# Prints the path of the sample video, vtest.avi (8 MB) of Debian's package opencv-doc (270 MB, mostly
+# pages), which is downloaded once and not installed.
 nms_sample_video ()
 {
-  local file copy="$NMS_BUILD_DIR/data/vtest.avi" tmp
-  file=$(dpkg -L opencv-doc 2>/dev/null | grep -E '/vtest\.avi(\.gz)?$' | head -n 1 || true)
-  if [ -f "$file" ] && [ "${file%.gz}" = "$file" ]; then
+  local file copy="$NMS_ROOT/build/data/vtest.avi" work
+  file=$(dpkg -L opencv-doc 2>/dev/null | grep '/vtest\.avi$' | head -n 1 || true)
+  if [ ! -s "$copy" ] && [ -f "$file" ]; then
     printf '%s' "$file"
     return
   fi
   if [ ! -s "$copy" ]; then
-    mkdir -p "${copy%/*}"
-    if [ -f "$file" ]; then
-      gzip -dc "$file" >"$copy.part"
-    else
-      tmp=$(mktemp -d)
-      ( cd "$tmp" && apt-get -q download opencv-doc >/dev/null 2>&1 &&
-        dpkg-deb --fsys-tarfile ./*.deb | tar -xO --wildcards '*/vtest.avi*' >vtest ) ||
-        { rm -rf "$tmp"; die "package opencv-doc has no vtest.avi here; use --input FILE"; }
-      gzip -dc "$tmp/vtest" >"$copy.part" 2>/dev/null || mv "$tmp/vtest" "$copy.part"
-      rm -rf "$tmp"
+    say "Downloading the sample video" >&2
+    mkdir -p "${copy%/*}" && work=$(mktemp -d "${copy%/*}/sample.XXXXXX") &&
+      NMS_BUILD_DIR=$work nms_unpack "$work" '*/vtest.avi*' opencv-doc ||
+      die "the sample video could not be downloaded (package opencv-doc); use --input FILE"
+    file=$(find "$work" -name 'vtest.avi*')
+    if [ "${file##*.}" = gz ]; then
+      gzip -d "$file"
+      file=${file%.gz}
     fi
-    mv "$copy.part" "$copy"
+    mv "$file" "$copy"
+    rm -rf "$work"
   fi
   printf '%s' "$copy"
-}
-
-# Prints the path of the cascade for whole people, from package opencv-data.
-nms_cascade ()
-{
-  local file
-  file=$(dpkg -L opencv-data 2>/dev/null | grep '/haarcascade_fullbody\.xml$' | head -n 1 || true)
-  file=${file:-/usr/share/opencv4/haarcascades/haarcascade_fullbody.xml}
-  [ -r "$file" ] || die "cannot read the detector's cascade $file (package opencv-data)"
-  printf '%s' "$file"
 }
 
 # Decodes the first frame of NMS_INPUT (default: the sample) and sets NMS_WIDTH,
@@ -406,8 +447,8 @@ nms_open_video ()
   # The header of a YUV4MPEG stream contains the size and the frame rate.
   nms_temporary look "${TMPDIR:-/tmp}/nms-look.XXXXXX"
   LC_ALL=C NMS_LIMIT=60 nms_launch -q \
-    filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! videoconvert ! identity eos-after=2 \
-    ! y4menc ! filesink "$(nms_set location "$look/frame")" >"$look/log" 2>&1 || true
+    filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! videoconvert ! videoflip video-direction=auto \
+    ! identity eos-after=2 ! y4menc ! filesink "$(nms_set location "$look/frame")" >"$look/log" 2>&1 || true
   header=$(head -c 200 "$look/frame" 2>/dev/null | head -n 1 | tr -d '\0')
   reason=$(grep -m 1 -E '^(ERROR|WARNING): ' "$look/log" | sed 's/^[A-Z]*: //' || true)
   [[ $header =~ ^YUV4MPEG2\ .*W([0-9]+)\ H([0-9]+) ]] ||
@@ -415,7 +456,9 @@ nms_open_video ()
   NMS_WIDTH=${BASH_REMATCH[1]} NMS_HEIGHT=${BASH_REMATCH[2]}
   rate=
   [[ ! $header =~ \ F([0-9]+):([0-9]+) ]] || rate=${BASH_REMATCH[1]}/${BASH_REMATCH[2]}
-  NMS_DECODER=(filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! videoconvert)
+  # (videoflip turns the video of a phone upright, as the tags of the file say)
+  NMS_DECODER=(filesrc "$(nms_set location "$NMS_INPUT")" ! decodebin ! videoconvert
+    ! videoflip video-direction=auto)
   if [ -z "$rate" ] || [ "${rate%/*}" = 0 ]; then
     rate=25/1
     NMS_DECODER+=(! videorate ! video/x-raw,framerate=25/1)
@@ -449,20 +492,13 @@ nms_cut ()
   NMS_SOURCE+=(! queue)
 }
 
-# Sets NMS_DETECTOR: OpenCV's cascade detector, which reports all raw windows, without
-# scores.
-nms_detector ()
-{
-  NMS_DETECTOR=(facedetect "$(nms_set profile "$(nms_cascade)")" min-neighbors=0
-    display=false qos=false)
-}
+# Sets NMS_DETECTOR: OpenCV's people detector, which reports all raw windows with scores.
+nms_detector () { NMS_DETECTOR=(hogdetect scale=1.6 pyramid-step=1.2); }
 
-# Sets NMS_FILTER for that detector: a box with at least three neighbors counts as a
-# person, and the box with the most neighbors is kept.
+# Sets NMS_FILTER for that detector.
 nms_filter ()
 {
-  NMS_FILTER=(nmsfilter iou-threshold="${NMS_IOU:-0.3}" missing-score=neighbors
-    min-neighbors="${NMS_NEIGHBORS:-3}")
+  NMS_FILTER=(nmsfilter iou-threshold="${NMS_IOU:-0.3}" score-threshold="${NMS_SCORE:-0.7}")
 }
 
 # Sets NMS_MIX: two pictures side by side, each of even size because encoders require it.
@@ -500,6 +536,9 @@ nms_failed ()
 # Prints the number of boxes in each line of a recording. Each box has a member `"x":`;
 # within a text its quotes would be escaped.
 nms_count_boxes () { awk '{ print gsub (/"x":/, "&") }' "$1"; }
+
+# nms_boxes N: prints "1 box" or "N boxes".
+nms_boxes () { if [ "$1" = 1 ]; then printf '1 box'; else printf '%s boxes' "$1"; fi; }
 
 # Prints the number of boxes in a recording.
 nms_total_boxes () { nms_count_boxes "$1" | awk '{ n += $1 } END { print n + 0 }'; }

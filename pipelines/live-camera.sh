@@ -20,11 +20,10 @@ usage: pipelines/live-camera.sh CAMERA [--output FILE] [--seconds N] [--reconnec
                  without it the script ends with an error
   --patience N   a camera without a frame for so many seconds is gone (10)
   --iou N        nmsfilter's iou-threshold (default: 0.3)
-  --min-neighbors N
-                 and its min-neighbors (default: 3)
+  --score N      and its score-threshold (default: 0.7)
   --detector 'ELEMENTS'
                  another detector for RGB frames, as gst-launch-1.0 takes it
-  --input FILE   the video of the test camera (default: vtest.avi of opencv-doc)
+  --input FILE   the video of the test camera (default: vtest.avi, which Debian ships)
   --codec jpeg|h264
                  and what it sends (default: h264)
 
@@ -49,7 +48,7 @@ for argument; do
     *) options+=("$argument") ;;
   esac
 done
-NMS_OPTIONS="--iou:NMS_IOU --min-neighbors:NMS_NEIGHBORS --detector:NMS_OWN_DETECTOR
+NMS_OPTIONS="--iou:NMS_IOU --score:NMS_SCORE --detector:NMS_OWN_DETECTOR
   --codec:NMS_CODEC --patience:NMS_PATIENCE"
 nms_arguments ${options[@]+"${options[@]}"}
 case ${NMS_CODEC:=h264} in jpeg | h264) ;; *) die "--codec takes jpeg or h264, not '$NMS_CODEC'" ;; esac

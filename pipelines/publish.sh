@@ -17,7 +17,7 @@ goes to standard error. Try
       frame = json.loads(line)
       print(frame["timestamp"] / 1e9, len(frame["objects"]), flush=True)'
 
-  --input VIDEO   any video (default: vtest.avi of package opencv-doc)
+  --input VIDEO   any video (default: vtest.avi, which Debian ships)
   --seconds N     how much of the video (default: 0, all of it)
 END
 }

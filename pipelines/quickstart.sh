@@ -12,7 +12,7 @@ plugin and runs OpenCV's people detector (hogdetect) on a video. The detector re
 every window that looks like a person to it, with a score; nmsfilter leaves the best
 one of each person.
 
-  --input FILE   any video (default: vtest.avi of package opencv-doc)
+  --input FILE   any video (default: vtest.avi, which Debian ships)
   --output DIR   where the results go (default: output/ in the checkout)
   --seconds N    how much of the video (default: 10; 0: all of it)
 
@@ -28,10 +28,9 @@ nms_arguments "$@"
 out=${NMS_OUTPUT:-$NMS_ROOT/output}
 nms_output_dir "$out"
 nms_prepare
-nms_element hogdetect
 nms_open_video
-NMS_DETECTOR=(hogdetect scale=1.6 pyramid-step=1.2)
-NMS_FILTER=(nmsfilter iou-threshold=0.3 score-threshold=0.7)
+nms_detector
+nms_filter
 nms_two_halves
 DRAW_SCORES=(boxoverlay show-label=false)
 nms_work_dir "$out"
@@ -48,10 +47,10 @@ progress ()
     [[ $line =~ boxes-in=\(guint64\)([0-9]+) ]] && in=${BASH_REMATCH[1]}
     [[ $line =~ boxes-out=\(guint64\)([0-9]+) ]] && out=${BASH_REMATCH[1]}
     if [ -t 1 ]; then
-      printf '\r  frame %s%s: %s boxes in, %s out\033[K' "$frames" "$of" "$in" "$out"
+      printf '\r  frame %s%s: %s in, %s out\033[K' "$frames" "$of" "$(nms_boxes "$in")" "$out"
     elif [ $((frames * 10 / (NMS_FRAMES > 0 ? NMS_FRAMES : 1000))) != "${tenth-}" ]; then
       tenth=$((frames * 10 / (NMS_FRAMES > 0 ? NMS_FRAMES : 1000)))
-      say "  frame $frames$of: $in boxes in, $out out"
+      say "  frame $frames$of: $(nms_boxes "$in") in, $out out"
     fi
   done
   [ ! -t 1 ] || printf '\r\033[K'
@@ -110,9 +109,9 @@ if ! {
     ! rawvideoparse format=rgb width="$NMS_WIDTH" height="$NMS_HEIGHT" framerate=1/1 \
     ! boxreplay match=index "$(nms_set location "$work/frame.jsonl")" ! tee name=raw \
     raw. ! queue ! "${NMS_DRAW[@]}" \
-    ! "${NMS_CAPTION[@]}" "$(nms_set text "raw: $raw boxes")" ! mix.sink_0 \
+    ! "${NMS_CAPTION[@]}" "$(nms_set text "raw: $(nms_boxes "$raw")")" ! mix.sink_0 \
     raw. ! queue ! "${NMS_FILTER[@]}" ! "${DRAW_SCORES[@]}" \
-    ! "${NMS_CAPTION[@]}" "$(nms_set text "nmsfilter: $left boxes")" ! mix.sink_1 \
+    ! "${NMS_CAPTION[@]}" "$(nms_set text "nmsfilter: $(nms_boxes "$left")")" ! mix.sink_1 \
     "${NMS_MIX[@]}" ! pngenc snapshot=true \
     ! filesink "$(nms_set location "$work/quickstart.png")"
 } >/dev/null 2>"$work/errors"; then
@@ -129,6 +128,6 @@ say "Boxes out: $kept"
 [ "$in" -gt 0 ] || say "The detector found no people in it; vtest.avi, the default, shows people."
 say "Results in $out:"
 say "  quickstart.mp4   raw boxes left, filtered right"
-say "  quickstart.png   frame $frame of it: $raw boxes before, $left after"
+say "  quickstart.png   frame $frame of it: $(nms_boxes "$raw") before, $left after"
 say "  before.jsonl     the detector's boxes, one line a frame"
 say "  after.jsonl      what nmsfilter left of them"

@@ -9,7 +9,7 @@ usage: pipelines/record.sh [--input VIDEO] [--output FILE] [--seconds N]
 
 Runs the detector on a video and writes its raw boxes, one line a frame.
 
-  --input VIDEO   any video (default: vtest.avi of package opencv-doc)
+  --input VIDEO   any video (default: vtest.avi, which Debian ships)
   --output FILE   the recording (default: output/raw.jsonl in the checkout)
   --seconds N     how much of the video (default: 0, all of it)
 END
@@ -30,4 +30,4 @@ nms_launch -q "${NMS_SOURCE[@]}" ! "${NMS_DETECTOR[@]}" \
   2>"$NMS_WORK/errors" || nms_failed "$NMS_WORK/errors"
 
 mv "$NMS_WORK/raw.jsonl" "$file"
-say "$(wc -l <"$file") frames, $(nms_total_boxes "$file") boxes in $file"
+say "$(wc -l <"$file") frames, $(nms_boxes "$(nms_total_boxes "$file")") in $file"

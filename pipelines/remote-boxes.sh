@@ -19,7 +19,7 @@ JSON Lines; replace its last elements by your own.
   --host ADDRESS  the receiver (default: 127.0.0.1)
   --output FILE   the boxes that arrive (default: output/received.jsonl in the checkout)
   --boxes FILE    send these boxes (record.sh makes such files) instead of the detector's
-  --input VIDEO   any video (default: vtest.avi of package opencv-doc)
+  --input VIDEO   any video (default: vtest.avi, which Debian ships)
   --seconds N     how much of the video to send, or how long to receive (default: 0, all)
 END
 }
@@ -106,4 +106,4 @@ rc=0
 # (124: the time limit of the receiver)
 [ "$rc" = 0 ] || [ "$side,$rc" = receive,124 ] || nms_failed "$NMS_WORK/errors"
 [ "$side" = send ] ||
-  say "$(wc -l <"$file") frames, $(nms_total_boxes "$file") boxes in $file"
+  say "$(wc -l <"$file") frames, $(nms_boxes "$(nms_total_boxes "$file")") in $file"

@@ -6,7 +6,7 @@ usage ()
 {
   cat <<END
 usage: pipelines/replay.sh --boxes FILE [--input VIDEO] [--output DIR] [--seconds N]
-                           [--iou "T ..."] [--min-neighbors N]
+                           [--iou "T ..."] [--score T]
 
 Filters a recording once for each threshold and says how many boxes are left.
 
@@ -15,13 +15,13 @@ Filters a recording once for each threshold and says how many boxes are left.
   --output DIR       where replay-T.jsonl go (default: output/ in the checkout)
   --seconds N        how much of the video (default: 0, all of it)
   --iou "T ..."      overlap thresholds (default: "0.1 0.3 0.5 0.7")
-  --min-neighbors N  neighbors that a box without a score needs (default: 3)
+  --score T          boxes with lower scores are dropped (default: 0.7)
 END
 }
 
 . "$(dirname "$0")/common.sh"
 
-NMS_OPTIONS="--boxes:NMS_BOXES --iou:NMS_THRESHOLDS --min-neighbors:NMS_NEIGHBORS"
+NMS_OPTIONS="--boxes:NMS_BOXES --iou:NMS_THRESHOLDS --score:NMS_SCORE"
 nms_arguments "$@"
 nms_need_boxes
 out=${NMS_OUTPUT:-$NMS_ROOT/output}

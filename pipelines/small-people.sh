@@ -29,7 +29,6 @@ LC_ALL=C awk -v s="$NMS_SECONDS" 'BEGIN { exit s > 0 && s < 3 }' || die "--secon
 out=${NMS_OUTPUT:-$NMS_ROOT/output}
 nms_output_dir "$out"
 nms_prepare
-nms_element hogdetect
 nms_open_video
 nms_two_halves
 nms_work_dir "$out"

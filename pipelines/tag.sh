@@ -5,23 +5,23 @@ usage ()
 {
   cat <<END
 usage: pipelines/tag.sh [--input VIDEO] [--output DIR] [--seconds N]
-                        [--iou T] [--min-neighbors N]
+                        [--iou T] [--score T]
 
 Runs nmsfilter with action=tag: every box stays and says what became of it.
 
-  --input VIDEO      any video (default: vtest.avi of package opencv-doc)
+  --input VIDEO      any video (default: vtest.avi, which Debian ships)
   --output DIR       where tag.mp4 (kept boxes in colour, the others grey and
                      dashed) and tag.jsonl go (default: output/ in the checkout)
   --seconds N        how much of the video (default: 10; 0: all of it)
   --iou T            overlap threshold (default: 0.3)
-  --min-neighbors N  neighbors that a box without a score needs (default: 3)
+  --score T          boxes with lower scores are dropped (default: 0.7)
 END
 }
 
 . "$(dirname "$0")/common.sh"
 
 NMS_SECONDS=10
-NMS_OPTIONS="--iou:NMS_IOU --min-neighbors:NMS_NEIGHBORS"
+NMS_OPTIONS="--iou:NMS_IOU --score:NMS_SCORE"
 nms_arguments "$@"
 out=${NMS_OUTPUT:-$NMS_ROOT/output}
 nms_output_dir "$out"
@@ -38,6 +38,6 @@ nms_launch -q -e "${NMS_SOURCE[@]}" ! "${NMS_DETECTOR[@]}" ! "${NMS_FILTER[@]}" 
   2>"$NMS_WORK/errors" || nms_failed "$NMS_WORK/errors"
 
 mv "$NMS_WORK/tag.mp4" "$NMS_WORK/tag.jsonl" "$out/"
-say "$(wc -l <"$out/tag.jsonl") frames, $(nms_total_boxes "$out/tag.jsonl") boxes, of these"
+say "$(wc -l <"$out/tag.jsonl") frames, $(nms_boxes "$(nms_total_boxes "$out/tag.jsonl")"), of these"
 grep -o '"state":"[a-z-]*"' "$out/tag.jsonl" | sort | uniq -c | sed 's/"state"://; s/"//g'
 say "Results: $out/tag.mp4 and $out/tag.jsonl"

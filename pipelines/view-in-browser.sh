@@ -10,7 +10,7 @@ usage: pipelines/view-in-browser.sh CAMERA|FILE [--port N] [--listen ADDRESS] [-
   CAMERA         /dev/video0 (or another V4L2 device), rtsp://... (or another live
                  URI); it is waited for when it is gone
   FILE           a video, which is played at its own speed, again and again; 'test':
-                 vtest.avi of opencv-doc
+                 vtest.avi, which Debian ships
   --port N       the port of the page (default: 8080; 0: any free one)
   --listen ADDRESS
                  who can see the page: 127.0.0.1 (the default) only this machine,
@@ -18,8 +18,7 @@ usage: pipelines/view-in-browser.sh CAMERA|FILE [--port N] [--listen ADDRESS] [-
   --seconds N    end so long after the first frame (default: 0, at Ctrl-C)
   --patience N   a camera without a frame for so many seconds is gone (10)
   --iou N        nmsfilter's iou-threshold at the start (default: 0.3)
-  --min-neighbors N
-                 and its min-neighbors (default: 3)
+  --score N      and its score-threshold (default: 0.7)
   --detector 'ELEMENTS'
                  another detector for RGB frames, as gst-launch-1.0 takes it
 
@@ -36,7 +35,7 @@ case $source in
   '' | -*) die "which camera or file? It comes first (--help lists them)" ;;
 esac
 shift
-NMS_OPTIONS="--iou:NMS_IOU --min-neighbors:NMS_NEIGHBORS --detector:NMS_OWN_DETECTOR
+NMS_OPTIONS="--iou:NMS_IOU --score:NMS_SCORE --detector:NMS_OWN_DETECTOR
   --port:NMS_PORT --listen:NMS_LISTEN --patience:NMS_PATIENCE"
 nms_arguments "$@"
 [ -z "${NMS_OUTPUT-}${NMS_INPUT-}" ] || die "the video comes first, and there is no --output"

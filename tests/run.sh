@@ -18,8 +18,8 @@ Installs the Debian packages of the stages that it runs and no others, and runs 
 end a table has the duration of each stage. Without an argument: the stage user, less than five
 minutes on two cores after quickstart.sh, and 70 MB of packages more.
 
-  user      what a user relies on: the suites core, gst (the elements), rules, fuzz, python and
-            upstream, and the documented pipelines, on the GStreamer that is installed
+  user      what a user relies on: the suites core, gst (the elements), fuzz, python and upstream,
+            and the documented pipelines, on the GStreamer that is installed
 
 --pr, before a pull request: user and these, ten minutes in all:
 
@@ -110,6 +110,7 @@ BUILD="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS ccache python3-dev python3-n
 ELEMENTS="gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-libav fonts-dejavu-core python3-jsonschema"
 VIDEO="$NMS_PACKAGES_PIPELINES $NMS_PACKAGES_PYTHON python3-jsonschema"
+ONNX="gstreamer1.0-python3-plugin-loader python3-opencv opencv-doc"
 RULES="clang-format g++ man-db reuse"
 PYPI="python3-pip python3-venv"
 CLANG="clang libclang-rt-dev llvm"
@@ -120,13 +121,13 @@ packages_of ()
   local bare="$NMS_PACKAGES_MINIMAL ccache" cross
   cross="$bare debootstrap"
   case $1 in
-    user) echo "$BUILD $VIDEO $RULES" ;;
-    release) echo "$BUILD $VIDEO $RULES $PYPI git python3-torchvision valgrind
+    user) echo "$BUILD $VIDEO" ;;
+    release) echo "$BUILD $VIDEO $ONNX $RULES $PYPI git gstreamer1.0-plugins-bad python3-torchvision valgrind
       chromium chromium-driver curl python3-selenium
       kcat mosquitto mosquitto-clients python3-paho-mqtt
       doxygen furo python3-breathe python3-myst-parser python3-sphinx" ;;
     locale) echo "$BUILD $VIDEO python3-torchvision locales" ;;
-    asan) echo "$BUILD $VIDEO python3-torchvision" ;;
+    asan) echo "$BUILD $VIDEO python3-torchvision opencv-doc" ;;
     leaks | levels | tsan | mutants) echo "$BUILD $ELEMENTS" ;;
     xla) echo "$BUILD $ELEMENTS $PYPI" ;;
     minimal) echo "$bare $ELEMENTS $RULES" ;;
@@ -145,7 +146,7 @@ packages_of ()
     packages_*) echo "debootstrap autopkgtest" ;;
     tpu | cuda) echo "$BUILD $PYPI" ;;
     methods) echo "$BUILD $PYPI python3-opencv" ;;
-    frameworks | jax) echo "$BUILD $VIDEO $PYPI python3-torchvision" ;;
+    frameworks | jax) echo "$BUILD $VIDEO $ONNX $PYPI python3-torchvision" ;;
     wheel) echo "$BUILD $PYPI git" ;;
     *) die "packages_of has no row for the stage $1" ;;
   esac
@@ -223,12 +224,16 @@ no_suites () { local s; for s; do printf -- '--no-suite %s ' "$s"; done; }
 
 RELEASE="--buildtype=release -Drecords=enabled -Doverlay=enabled -Dpython=enabled"
 # shellcheck disable=SC2086
-build_release () { build release $RELEASE -Dtests=enabled; }
+build_release ()
+{
+  [ ${#inside[@]} -gt 0 ] || nms_opencv
+  build release $RELEASE -Dtests=enabled
+}
 
 stage_user ()
 {
   build_release || return 0
-  suites release --suite core --suite gst --suite rules --suite fuzz --suite python \
+  suites release --suite core --suite gst --suite fuzz --suite python \
     --suite upstream --suite documented --no-suite pip --no-suite torchvision
 }
 

@@ -21,13 +21,13 @@ recording tag.jsonl 20
 video tag.mp4 768 576 20
 said '[0-9]+ kept$'
 said '[0-9]+ suppressed$'
-said '[0-9]+ too-few-neighbors$'
+said '[0-9]+ below-score$'
 python3 - <<'END' || fail "tags"
 import json
 boxes = [(box, frame["objects"]) for frame in map(json.loads, open("tag.jsonl"))
          for box in frame["objects"]]
 states = {box["nms"]["state"] for box, _ in boxes}
-assert states == {"kept", "suppressed", "too-few-neighbors"}, states
+assert states == {"kept", "suppressed", "below-score"}, states
 for box, others in boxes:
     if box["nms"]["state"] == "suppressed":
         assert others[box["nms"]["suppressed-by"]]["nms"]["state"] == "kept"

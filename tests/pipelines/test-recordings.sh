@@ -9,7 +9,7 @@ all=$(boxes "a/raw boxes.jsonl")
 [ "$all" -gt 100 ] || fail "$all boxes recorded"
 said "20 frames, $all boxes"
 
-run replay --boxes "a/raw boxes.jsonl" --seconds 2 --output b --iou "0.2 0.5 1" --min-neighbors 0
+run replay --boxes "a/raw boxes.jsonl" --seconds 2 --output b --iou "0.2 0.5 1" --score 0
 for t in 0.2 0.5 1; do
   recording "b/replay-$t.jsonl" 20
   subset "a/raw boxes.jsonl" "b/replay-$t.jsonl"
@@ -22,7 +22,7 @@ cmp "a/raw boxes.jsonl" b/replay-1.jsonl || fail "record, replay and record gave
 said "^0.5 +$all +$more\$"
 
 # Past its end a recording gives empty frames; the video ends to the frame.
-run replay --boxes "a/raw boxes.jsonl" --seconds 30 --output b --iou 0.5 --min-neighbors 0
+run replay --boxes "a/raw boxes.jsonl" --seconds 30 --output b --iou 0.5 --score 0
 recording b/replay-0.5.jsonl 300
 [ "$(boxes b/replay-0.5.jsonl)" = "$more" ] || fail "boxes after the recording's end"
 
@@ -32,7 +32,7 @@ video "c/side by side.mp4" 1536 576 20
 refused "boxes FILE is needed" replay
 refused "no such recording" replay --boxes none.jsonl
 refused "from 0 to 1, not '1.5'" replay --boxes "a/raw boxes.jsonl" --iou "0.5 1.5"
-refused "whole number, not '2.5'" replay --boxes "a/raw boxes.jsonl" --min-neighbors 2.5
+refused "from 0 to 1, not '2.5'" replay --boxes "a/raw boxes.jsonl" --score 2.5
 printf '{"timestamp":0,"objects":[{"x":1}]}\n{"oops"\n' >broken.jsonl
 refused "the pipeline failed" replay --boxes broken.jsonl --seconds 1 --output b
 grep -q "broken.jsonl" err || fail "the file is not named"
