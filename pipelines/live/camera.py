@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """camera: a detector and nmsfilter on a live camera; live-camera.sh starts it.
 
-Two pipelines. The camera's, uridecodebin ! appsink, comes and goes with the
+Two pipelines. The camera's, uridecodebin ! videoflip ! appsink, comes and goes with the
 camera. The other one stays, and with it the file that it writes: an appsrc that
 keeps only the newest frame, since a live picture must not wait for a slow
 detector, then detector, nmsfilter, boxoverlay, a window and/or a file. A camera may
@@ -100,6 +100,10 @@ class Camera:
     def __init__(self, uri, on_frame, on_gone):
         self.on_frame, self.on_gone = on_frame, on_gone
         self.pipeline = Gst.Pipeline()
+        # (a camera that was mounted or held sideways says so in tags)
+        upright = Gst.parse_bin_from_description(
+            "videoconvert ! videoflip video-direction=auto", True)
+        self.input = upright.get_static_pad("sink")
         source = Gst.ElementFactory.make("uridecodebin")
         self.sink = Gst.ElementFactory.make("appsink")
         source.set_property("uri", uri)
@@ -109,7 +113,9 @@ class Camera:
         self.sink.set_property("emit-signals", True)
         self.sink.connect("new-sample", self.on_sample)
         self.pipeline.add(source)
+        self.pipeline.add(upright)
         self.pipeline.add(self.sink)
+        upright.link(self.sink)
         bus = self.pipeline.get_bus()
         bus.add_signal_watch()
         bus.connect("message::error", self.on_error)
@@ -122,10 +128,9 @@ class Camera:
             source.set_property("latency", 200)
 
     def on_pad(self, decoder, pad):
-        input_ = self.sink.get_static_pad("sink")
         caps = pad.get_current_caps() or pad.query_caps(None)
-        if caps.to_string().startswith("video/") and not input_.is_linked():
-            pad.link(input_)
+        if caps.to_string().startswith("video/") and not self.input.is_linked():
+            pad.link(self.input)
 
     def on_sample(self, sink):
         self.on_frame(sink.emit("pull-sample"))

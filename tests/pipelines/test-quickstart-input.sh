@@ -54,3 +54,25 @@ gst-launch-1.0 -q videotestsrc num-buffers=3 ! video/x-raw,width=1920,height=108
 run quickstart --input wide.avi --output wide --seconds 0
 said "1920 x 1080; the detector gets it as 1280 x 720"
 picture wide/quickstart.png 2560 720
+
+# A video that a phone recorded sideways, with the turn in its header, stands upright, and so do its boxes.
+gst-launch-1.0 -q filesrc location="$(. "$PIPELINES/common.sh" && nms_sample_video)" ! decodebin \
+  ! videoconvert ! video/x-raw,format=I420 ! identity eos-after=6 ! videoflip video-direction=90l \
+  ! x264enc bframes=0 speed-preset=veryfast ! mp4mux ! filesink location=lying.mp4
+python3 - <<'END'
+data = bytearray(open("lying.mp4", "rb").read())
+matrix = data.index(b"tkhd") + 44
+turn = (0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30)
+data[matrix:matrix + 36] = b"".join(n.to_bytes(4, "big", signed=True) for n in turn)
+open("phone.mp4", "wb").write(data)
+END
+run quickstart --input phone.mp4 --seconds .5 --output upright
+picture upright/quickstart.png 1536 576
+recording upright/after.jsonl 5
+python3 - <<'END' || fail "boxes of a video that was turned upright"
+import json
+for line in open("upright/after.jsonl"):
+    frame = json.loads(line)
+    assert frame["resolution"] == {"width": 768, "height": 576}, frame["resolution"]
+    assert frame["objects"] and all(box["h"] > box["w"] for box in frame["objects"])
+END
