@@ -16,8 +16,9 @@ END
 }
 
 # name, the pages that have its figures
-FIGURES='rivals README.md docs/speed.md SECURITY.md
-exactness docs/speed.md
+FIGURES='rivals README.md docs/speed.md
+exactness docs/speed.md docs/methods.md
+ghosts SECURITY.md
 methods docs/speed.md
 elements docs/speed.md
 calls docs/methods.md docs/speed.md
@@ -95,7 +96,11 @@ cycles ()
     "$build/tests/tpu/xlatext" "$libtpu" "$environment/bin/python"
 }
 
-# (by the Python that has Debian's torch)
+# (these two by the Python that has Debian's torch)
+ghosts ()
+{
+  GST_PLUGIN_PATH=$build/gst PYTHONPATH=$build/python python3 "$bench/ghosts.py"
+}
 torch () { python3 "$bench/torchcalls.py"; }
 
 ultralytics ()

@@ -18,8 +18,6 @@ Five kinds of layout:
   sparse    boxes of 20..100 pixels scattered over a large area, few of them overlap;
             the area grows with N (the density of 100,000 in 10,000 x 10,000)
   packed    the same boxes, but always in 10,000 x 10,000: denser as N grows
-  ghosts    what attacks on detectors make so that NMS takes long (SECURITY.md): sides of
-            4..8 whole pixels in 640 x 640
 """
 import dataclasses
 import fnmatch
@@ -92,13 +90,6 @@ def sparse_boxes(n, seed=0, packed=False):
     return rows, rng.random(n, dtype=np.float32), None
 
 
-def ghost_boxes(n, seed=0):
-    rng = np.random.default_rng(seed)
-    corner = rng.integers(0, 632, (n, 2))
-    rows = np.concatenate([corner, corner + rng.integers(4, 9, (n, 2))], 1).astype(np.float32)
-    return rows, rng.uniform(0.3, 1, n).astype(np.float32), None
-
-
 # name: (text, family, IoU threshold, outputs, maker)
 TABLE = {
     "a": ("random, as in Chaim Rand's TPU article", "random .1 128", .1, 128,
@@ -113,8 +104,6 @@ TABLE = {
           lambda s: detector_boxes(8400, s, classes=80)),
     "1k-sparse": ("sparse", "sparse", .5, 0, lambda s: sparse_boxes(1000, s)),
     "10k-sparse": ("sparse", "sparse", .5, 0, lambda s: sparse_boxes(10_000, s)),
-    "10k-ghosts": ("ghosts", "ghosts", .5, 0, lambda s: ghost_boxes(10_000, s)),
-    "30k-ghosts": ("ghosts", "ghosts", .5, 0, lambda s: ghost_boxes(30_000, s)),
     "100k": ("detector-like", "detector", .5, 0, lambda s: detector_boxes(100_000, s)),
     "100k-sparse": ("sparse", "sparse", .5, 0, lambda s: sparse_boxes(100_000, s)),
     "1M": ("detector-like", "detector", .5, 0, lambda s: detector_boxes(1_000_000, s)),
