@@ -16,12 +16,14 @@
 #include <math.h>
 
 #define TABLE_MOST 512
-#define SWEEP_BEST 64 /* without classes, sorted is fastest up to this number of boxes */
-#define LARGE 2048    /* boxes; larger frames have time for a sample twice as large */
-#define SAMPLE_MOST 16
+#define SWEEP_BEST 64  /* without classes, sorted is fastest up to this number of boxes */
+#define SAMPLE_LEAST 5 /* boxes whose neighbors are counted; frames with many to keep have more */
+#define SAMPLE_MOST 32
+#define SAMPLE_OF 256.0 /* boxes of the frame for each further one of the sample */
 #define CLASS_SAMPLE 64
+#define USUAL_NEIGHBORS 5.0 /* of a box of a detector */
 #define BUDGET 1.5
-#define PAIR_TEST 2.5 /* time of a pair test of the budget with one lane */
+#define PAIR_TEST 3.2 /* time of a pair test of the budget with one lane */
 
 typedef struct estimate {
   double n;
@@ -36,7 +38,7 @@ typedef struct estimate {
   int entries;                     /* not 0: classes have options or caps */
   int grouped;                     /* not 0: boxes of different classes suppress each other */
   size_t samples;
-  double neighbors[SAMPLE_MOST];
+  double neighbors[SAMPLE_MOST], mean_neighbors;
 } estimate;
 
 /* Returns position number k, below `count`, which the caller cannot predict. */
@@ -59,18 +61,20 @@ count_neighbors (const nms__frame *f, size_t block, size_t pos)
   return nms__count_bits (mask);
 }
 
-/* Estimates the number of neighbors of box `pos` from its own block and the blocks at a distance of
- * 1, 2, 4, ... blocks, each of which counts for all blocks up to the next one: boxes of one object
- * are often consecutive. */
+/* Estimates the number of neighbors of box `pos` from its own block and from others at growing
+ * distances, each of which counts for all blocks up to the next one: boxes of one object are often
+ * consecutive. */
 static double
 estimate_neighbors (const nms__frame *f, size_t pos)
 {
   const size_t blocks = f->count / NMS__BLOCK, own = pos / NMS__BLOCK; /* whole blocks */
   size_t sum = count_neighbors (f, own, pos);
 
-  for (size_t away = 1; away < blocks; away *= 2)
-    sum += count_neighbors (f, (own + away) % blocks, pos)
-        * (away < blocks - away ? away : blocks - away);
+  for (size_t away = 1, next; away < blocks; away = next) {
+    next = away + away / 4 + 1;
+    next = next < blocks ? next : blocks;
+    sum += count_neighbors (f, (own + away) % blocks, pos) * (next - away);
+  }
   return (double) sum;
 }
 
@@ -100,33 +104,6 @@ estimate_same_class (const nms__frame *f)
   return ((double) equal + 0.5) / (0.5 * CLASS_SAMPLE * (CLASS_SAMPLE - 1));
 }
 
-static int
-is_neighbor (const nms__frame *f, size_t a, size_t b)
-{
-  return (!f->class_id || f->class_id[a] == f->class_id[b])
-      && nms__inter (f->x1[a], f->y1[a], f->x2[a], f->y2[a], f->x1[b], f->y1[b], f->x2[b], f->y2[b])
-      > f->scaled[a] + f->scaled[b];
-}
-
-/* Returns whether the neighbors of a box are no neighbors of each other, as with bars that cross:
- * of the `count` boxes at `pos` many are neighbors, but no three are neighbors of each other. */
-static int
-is_crossing (const nms__frame *f, const size_t *pos, size_t count)
-{
-  uint64_t near[SAMPLE_MOST] = { 0 };
-  size_t pairs = 0, triangles = 0;
-
-  for (size_t i = 0; i < count; i++)
-    for (size_t k = 0; k < i; k++)
-      if (is_neighbor (f, pos[i], pos[k])) {
-        pairs++;
-        triangles += nms__count_bits (near[i] & near[k]);
-        near[i] |= (uint64_t) 1 << k;
-        near[k] |= (uint64_t) 1 << i;
-      }
-  return pairs > count && !triangles;
-}
-
 static double
 lesser (double a, double b)
 {
@@ -148,7 +125,6 @@ estimate_class_caps (const nms__frame *f)
 static estimate
 estimate_frame (const nms__frame *f)
 {
-  size_t pos[SAMPLE_MOST];
   estimate e = { .n = (double) f->count,
     .lanes = f->kernels->lanes,
     .classes = f->class_id != NULL,
@@ -160,15 +136,12 @@ estimate_frame (const nms__frame *f)
   e.cap = lesser ((double) f->cap, e.n);
   e.most = f->class_entry ? lesser (e.cap, estimate_class_caps (f)) : e.cap;
   e.same = f->class_id ? estimate_same_class (f) : 1.0;
-  e.samples = f->count < LARGE ? SAMPLE_MOST / 2 : SAMPLE_MOST;
+  e.samples = (size_t) lesser (SAMPLE_MOST, SAMPLE_LEAST + lesser (e.n, 8.0 * e.most) / SAMPLE_OF);
   const size_t stride = f->count / e.samples;
   for (size_t k = 0; k < e.samples; k++) {
-    pos[k] = k * stride + sample_position (f, k, stride);
-    e.neighbors[k] = estimate_neighbors (f, pos[k]);
+    e.neighbors[k] = estimate_neighbors (f, k * stride + sample_position (f, k, stride));
+    e.mean_neighbors += e.neighbors[k] / (double) e.samples;
   }
-  if (is_crossing (f, pos, e.samples))
-    for (size_t k = 0; k < e.samples; k++)
-      e.neighbors[k] = 1.0; /* up to half of the boxes are kept */
   e.all = e.n * share_of_clusters (&e, 1.0);
   e.all *= sqrt (sqrt (sqrt (e.n / e.all))); /* because not all boxes lie in clusters */
   e.kept = lesser (e.all, e.most);
@@ -191,7 +164,7 @@ static double
 time_sequential (const estimate *e)
 {
   return 400.0 + (e->entries ? 6.5 : 3.0) * e->n + 12.0 * e->kept
-      + 2.0 / e->lanes * e->n * e->kept * share_undecided (e);
+      + 2.6 / e->lanes * e->n * e->kept * share_undecided (e);
 }
 
 /* Sorts once, only the best boxes if the cap is low, and compares each box with the boxes kept so
@@ -215,10 +188,20 @@ time_sorted (const estimate *e)
 
 /* Boxes are scattered to the cells of a grid, and the kept ones probe cells. */
 static double
-time_spatial (const estimate *e)
+time_uncrowded_spatial (const estimate *e)
 {
   return e->score_order ? 10000.0 + 50.0 * e->n + 40.0 * e->kept
                         : 6000.0 + 36.0 * e->n + (e->classes ? 60.0 : 30.0) * e->kept;
+}
+
+/* The cells that a box probes have its neighbors and, in a crowded frame of boxes of many sizes,
+ * many others. */
+static double
+time_spatial (const estimate *e)
+{
+  const double crowd = e->mean_neighbors > USUAL_NEIGHBORS ? e->mean_neighbors - USUAL_NEIGHBORS
+                                                           : 0.0;
+  return time_uncrowded_spatial (e) + lesser (4.0 * crowd, 200.0) * e->n;
 }
 
 /* Moves the boxes together by class, decides each class as a frame of its own, and sorts the kept
@@ -252,6 +235,6 @@ nms__auto_choose (nms__frame *f)
     [NMS_ENGINE_SPATIAL] = time_spatial (&e) };
   for (size_t i = 1; i < sizeof time / sizeof *time; i++)
     best = time[i] < time[best] ? i : best;
-  f->pair_budget = (uint64_t) (BUDGET * time[NMS_ENGINE_SPATIAL] * e.lanes / PAIR_TEST);
+  f->pair_budget = (uint64_t) (BUDGET * time_uncrowded_spatial (&e) * e.lanes / PAIR_TEST);
   return (int) best;
 }
