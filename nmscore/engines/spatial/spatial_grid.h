@@ -27,8 +27,8 @@ static inline double
 nms__mean_reach (double distance, double limit)
 {
   const double reach = distance * (1.0 + 1.0 / limit);
-  /* at least 2^-9 sides, so that cells have an extent; at most 4 */
-  return reach > 0x1p-10 ? (reach < 2.0 ? 2.0 * reach : 4.0) : 0x1p-9;
+  /* at least 2^-17 sides, so that cells have an extent; at most 4 */
+  return reach > 0x1p-18 ? (reach < 2.0 ? 2.0 * reach : 4.0) : 0x1p-17;
 }
 
 /* What a box must have in common with another box for their IoU to exceed a limit. */
