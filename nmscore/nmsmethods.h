@@ -12,6 +12,8 @@
  * matrix     Wang et al. 2020, "SOLOv2"
  * weighted   Solovyev et al. 2021, "Weighted boxes fusion", as ensemble-boxes computes it
  * merge, greedy-merge  the NMM and GREEDYNMM of SAHI
+ * probiou    Llerena et al. 2021, "Gaussian Bounding Boxes and Probabilistic
+ *            Intersection-over-Union", as Ultralytics's models of rotated boxes use it
  */
 #ifndef NMSMETHODS_H
 #define NMSMETHODS_H
@@ -87,7 +89,12 @@ typedef enum nms_method {
    * bounding box */ \
   X (DIOU, 2, "diou", "IoU, less for distant centres; method hard only") \
   /* IoU less the part of the common bounding box that the union leaves */ \
-  X (GIOU, 3, "giou", "IoU, less for the empty part of the common bounding box; method hard only")
+  X (GIOU, 3, "giou", "IoU, less for the empty part of the common bounding box; method hard only") \
+  /* 1 less the Hellinger distance of two normal distributions, with the boxes' centres and, along \
+   * their sides, variances of w^2 / 12 and h^2 / 12. Boxes that do not intersect, which have at \
+   * most 0.1248, have 0 */ \
+  X (PROBIOU, 4, "probiou", \
+      "Probabilistic IoU: the boxes as normal distributions, for rotated boxes")
 
 #define NMS__ENUM(constant, number, name, text) NMS_METRIC_##constant = number,
 typedef enum nms_metric {

@@ -50,7 +50,7 @@ nms_method_reason (int number, int metric)
     return "the method is unknown";
   if (!nms_metric_name (metric))
     return "the metric is unknown";
-  if (number == NMS_METHOD_HARD || metric == NMS_METRIC_IOU || metric == NMS_METRIC_IOS)
+  if (number == NMS_METHOD_HARD || (metric != NMS_METRIC_DIOU && metric != NMS_METRIC_GIOU))
     return NULL;
   return "metrics diou and giou may be negative; only method hard takes them";
 }

@@ -10,6 +10,8 @@
  */
 #include "rotated.h"
 
+#include "probiou.h"
+
 #include <math.h>
 
 typedef struct point {
@@ -263,6 +265,36 @@ metric_of (const rectangle *a, const rectangle *b, double inter, int metric)
   }
 }
 
+/* Sets *value to ProbIoU. Returns 0 if it is 0 because the rectangles do not intersect. */
+static int
+measure_probiou (const rectangle *a, const rectangle *b, const relative *r, float *value)
+{
+  const nms__probiou_pair pair = { a->w, a->h, b->w, b->h, r->x, r->y, r->cos, r->sin };
+  const double v = nms__probiou (&pair), area_a = a->w * a->h, area_b = b->w * b->h;
+
+  *value = (float) v;
+  return v > NMS__PROBIOU_APART
+      || intersection (a, b, r) > NMS__LEAST_PART * (area_a < area_b ? area_a : area_b);
+}
+
+float
+nms__upright_probiou (const nms__box *a, const nms__box *b)
+{
+  const nms__probiou_pair pair = { (double) a->x2 - a->x1, (double) a->y2 - a->y1,
+    (double) b->x2 - b->x1, (double) b->y2 - b->y1,
+    ((double) b->x1 + b->x2) / 2.0 - ((double) a->x1 + a->x2) / 2.0,
+    ((double) b->y1 + b->y2) / 2.0 - ((double) a->y1 + a->y2) / 2.0, 1.0, 0.0 };
+
+  return (float) nms__probiou (&pair);
+}
+
+static nms__box
+upright_box (const nms__rotated *r)
+{
+  const float *c = r->corners;
+  return (nms__box) { c[0], c[1], c[2], c[3], 0.0f, 0 };
+}
+
 int
 nms__rotated_metric (const nms__frame *f, int32_t index_a, int32_t index_b, int metric,
     float *value)
@@ -273,12 +305,20 @@ nms__rotated_metric (const nms__frame *f, int32_t index_a, int32_t index_b, int 
 
   if (first->sin == 0.0 && second->sin == 0.0) {
     const float *p = first->corners, *q = second->corners;
-    return nms__inter (p[0], p[1], p[2], p[3], q[0], q[1], q[2], q[3]) > 0.0f;
+    if (!(nms__inter (p[0], p[1], p[2], p[3], q[0], q[1], q[2], q[3]) > 0.0f))
+      return 0;
+    if (metric == NMS_METRIC_PROBIOU) {
+      const nms__box box_a = upright_box (first), box_b = upright_box (second);
+      *value = nms__upright_probiou (&box_a, &box_b);
+    }
+    return 1;
   }
   const rectangle a = make_rectangle (first), b = make_rectangle (second);
   if (is_thin (&a) || is_thin (&b))
     return 0;
   const relative r = relate (&a, &b);
+  if (metric == NMS_METRIC_PROBIOU)
+    return measure_probiou (&a, &b, &r, value);
   const double inter = intersection (&a, &b, &r), area_a = a.w * a.h, area_b = b.w * b.h;
   if (!(inter > NMS__LEAST_PART * (area_a < area_b ? area_a : area_b)))
     return 0;

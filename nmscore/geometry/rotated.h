@@ -53,9 +53,12 @@ nms__frame_area (const nms__frame *f, size_t pos)
 int nms__rotated_exceeds (const nms__frame *frame, int32_t a, int32_t b, double limit);
 
 /* Sets *value to the metric, an nms_metric, of boxes a and b (positions in the caller's columns) of
- * a frame with rotated boxes, if one of them is rotated; otherwise leaves it. Returns 0 if they do
- * not intersect. */
+ * a frame with rotated boxes, if one of them is rotated or the metric is probiou; otherwise leaves
+ * it. Returns 0 if they do not intersect. */
 int nms__rotated_metric (const nms__frame *frame, int32_t a, int32_t b, int metric, float *value);
+
+/* Returns ProbIoU of two upright boxes with areas. */
+float nms__upright_probiou (const nms__box *a, const nms__box *b);
 
 /* rotated_columns.c: the columns of the screen (rotated_screen.h). */
 void nms__rotated_take_columns (nms__arena *a, nms__rotated_columns *c, size_t boxes);

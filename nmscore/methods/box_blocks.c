@@ -249,11 +249,13 @@ takes_rotated (const nms__frame *f)
 }
 
 /* Fills the screen of rotated boxes, which excludes pairs that do not intersect. With method hard
- * it also excludes pairs that do not exceed the limit: DIoU and GIoU are at most IoU. */
+ * it also excludes pairs that do not exceed the limit: DIoU and GIoU are at most IoU, but ProbIoU
+ * is not. */
 static void
 fill_rotated (const nms__frame *f, nms__box_blocks *b)
 {
-  const int by_limit = f->method.method == NMS_METHOD_HARD;
+  const int by_limit = f->method.method == NMS_METHOD_HARD
+      && f->method.metric != NMS_METRIC_PROBIOU;
   nms__arena arena = { f->scratch, 0 };
   double origin[2];
 
@@ -356,6 +358,7 @@ nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size
   r->upright = 0;
   r->rotated = takes_rotated (f);
   r->min_size_ratio = r->rotated ? 0.0f : o->min_size_ratio;
+  r->refines = r->rotated || f->parent.data || o->metric == NMS_METRIC_PROBIOU;
   if (r->rotated)
     r->rotated_box = nms__rotated_get (&b->rotated, place);
 }
@@ -430,9 +433,9 @@ rotated_sizes_differ (const nms__frame *f, size_t pos, size_t other)
       && nms__sizes_differ (nms__frame_area (f, pos), nms__frame_area (f, other), ratio);
 }
 
-/* Replaces the metrics of pairs with a rotated box, and clears the bits of boxes that are the box's
- * parent or part, or, in a row of rotated boxes, that differ too much in size or do not intersect
- * it. */
+/* Writes the metrics of pairs with a rotated box, and ProbIoU. Clears the bits of boxes that are
+ * the box's parent or part, or, in a row of rotated boxes, that differ too much in size or do not
+ * intersect it. */
 static void
 refine (nms__row *r)
 {
@@ -448,6 +451,10 @@ refine (nms__row *r)
     if (nms__related (f, index, other) || (r->rotated && rotated_sizes_differ (f, pos, other_pos))
         || (measured && !nms__rotated_metric (f, index, other, r->metric, &r->value[i])))
       r->mask &= ~((uint64_t) 1 << i);
+    else if (r->metric == NMS_METRIC_PROBIOU && !r->rotated) {
+      const nms__box box = corners_at (&r->blocks->box, r->first + i);
+      r->value[i] = nms__upright_probiou (&r->box, &box);
+    }
   }
 }
 
@@ -485,7 +492,7 @@ nms__row_next (nms__row *r)
     r->mask = mask
         & kernels->metric_block (&r->blocks->box_view, r->first, &r->box, r->metric, least,
             r->value);
-    if (r->mask && (r->rotated || r->frame->parent.data) && !r->upright)
+    if (r->mask && r->refines && !r->upright)
       refine (r);
     if (r->mask)
       return 1;

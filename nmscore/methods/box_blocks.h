@@ -99,7 +99,8 @@ nms__place_is_set (const uint64_t *bits, size_t place)
 
 /* The function of metric_tmpl.c, which is compiled once per instruction set. */
 typedef struct nms__method_kernels {
-  /* Computes the metric, an nms_metric, of the box and each box of the block at `first`. Returns
+  /* Computes the metric, an nms_metric, of the box and each box of the block at `first`; IoU in
+   * place of ProbIoU. Returns
    * the boxes whose intersection with it has both extents above `least_extent`: bit i for box
    * first+i. Sets value[i] for these; the other values are undefined. The columns' `scaled`, and
    * the box's, is the area. All NMS__BLOCK boxes are read. */
@@ -136,6 +137,7 @@ typedef struct nms__row {
   uint64_t left;      /* its blocks not yet visited */
   int metric;
   float min_size_ratio; /* 0 if refine compares the areas, because boxes are rotated */
+  int refines;          /* not 0: kernels alone do not decide `mask` or `value` */
   int rotated;          /* not 0: pairs with a rotated box have the metric of the rotated boxes */
   nms__rotated_box rotated_box; /* the box in the columns of the screen */
 } nms__row;

@@ -54,7 +54,8 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
                      "greedy-merge" (SAHI's NMM and GREEDYNMM) and "average".
                      docs/methods.md defines each
     metric           the measure of overlap: "iou", "ios" (intersection over the smaller
-                     box) or, with "hard" only, "diou" and "giou"
+                     box), "probiou" (of normal distributions, for rotated boxes) or, with
+                     "hard" only, "diou" and "giou"
     sigma            of the gaussian methods; 0: 0.5 for soft-gaussian, 2 for matrix-gaussian
     min_score        soft and matrix methods: least new score of a kept box
     fused_score      method "weighted": "avg", "max", "box-and-model-avg" or

@@ -210,8 +210,8 @@ test_methods (void)
   call.options.method = 99;
   must_fail (&call, NMS_ERROR_UNSUPPORTED, "method 99 is unknown");
   call_init (&call);
-  call.options.metric = 4;
-  must_fail (&call, NMS_ERROR_UNSUPPORTED, "metric 4 is unknown");
+  call.options.metric = 5;
+  must_fail (&call, NMS_ERROR_UNSUPPORTED, "metric 5 is unknown");
   call_init (&call);
   call.options.fused_score = 4;
   must_fail (&call, NMS_ERROR_UNSUPPORTED, "fused_score 4 is unknown");

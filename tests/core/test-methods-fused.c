@@ -27,13 +27,14 @@ fused_call_random (FusedCall *f, BoxRandom *random, int temper, size_t count)
 {
   static const uint32_t methods[] = { NMS_METHOD_WEIGHTED, NMS_METHOD_MERGE,
     NMS_METHOD_GREEDY_MERGE, NMS_METHOD_AVERAGE };
+  static const uint32_t metrics[] = { NMS_METRIC_IOU, NMS_METRIC_IOS, NMS_METRIC_PROBIOU };
   nms_options *o = &f->call.options;
 
   boxcall_random (&f->call, random, temper, count);
   o->outputs = ENGINECHECK_ALL_OUTPUTS;
   o->engine = NMS_ENGINE_AUTO;
   o->method = methods[boxrandom_below (random, G_N_ELEMENTS (methods))];
-  o->metric = boxrandom_below (random, 2) ? NMS_METRIC_IOU : NMS_METRIC_IOS;
+  o->metric = metrics[boxrandom_below (random, G_N_ELEMENTS (metrics))];
   o->fused_score = boxrandom_below (random, 4);
   o->source_count = boxrandom_below (random, 5);
   for (int i = 0; i < 4; i++)

@@ -80,6 +80,9 @@ test_published (gconstpointer data)
 
 /* ------------------------------------------------------------------ random */
 
+#define ONE(...) +1
+#define LAST_METRIC ((NMS_METRIC_LIST (ONE)) - 1)
+
 /* Sets a random method and metric, and options that suit them. */
 static void
 random_method (nms_options *o, BoxRandom *random)
@@ -88,8 +91,9 @@ random_method (nms_options *o, BoxRandom *random)
   static const float least[] = { 0, 0.001f, 0.3f, 0.5f };
 
   o->method = boxrandom_below (random, 5);
-  o->metric = o->method == NMS_METHOD_HARD ? 1 + boxrandom_below (random, 3)
-                                           : boxrandom_below (random, 2);
+  do
+    o->metric = boxrandom_below (random, LAST_METRIC + 1);
+  while (nms_method_reason ((int) o->method, (int) o->metric));
   o->sigma = sigmas[boxrandom_below (random, G_N_ELEMENTS (sigmas))];
   o->min_score = least[boxrandom_below (random, G_N_ELEMENTS (least))];
   o->engine = NMS_ENGINE_AUTO;
@@ -166,7 +170,7 @@ test_random_rotated (void)
       angle[i] = boxrandom_below (&random, 3) ? boxrandom_unit (&random) * 7 - 3.5f : 0;
     random_method (&call.options, &random);
     call.options.method = NMS_METHOD_HARD;
-    call.options.metric = boxrandom_below (&random, 4);
+    call.options.metric = boxrandom_below (&random, LAST_METRIC + 1);
     call.options.iou_threshold = boxrandom_unit (&random) * 0.9f;
     if (round & 2)
       make_tiny (&call, &random);
@@ -216,6 +220,48 @@ test_rotated_scores (void)
   }
 }
 
+/* ProbIoU of pairs whose covariances are easy to compute, as the factor 1 - ProbIoU of a score. */
+static void
+test_probiou (void)
+{
+  static const float scores[] = { 1, 1 };
+  static const struct {
+    const char *what;
+    float rows[2][4], angles[2];
+    double factor;
+  } cases[] = {
+    { "moved by a third: exp (-6 * 16 / (4 * 144))", { { 0, 0, 12, 12 }, { 4, 0, 16, 12 } },
+        { 0, 0 }, 0.39181404 },
+    { "of half the size: sqrt (4 * 4 / 25)", { { -2, -2, 2, 2 }, { -1, -1, 1, 1 } }, { 0, 0 },
+        0.44721360 },
+    { "across: sqrt (4 * 16 / 289)", { { -4, -1, 4, 1 }, { -4, -1, 4, 1 } }, { 0.5f, 2.0707963f },
+        0.72760688 },
+    { "a rotated square: the same distribution", { { -2, -2, 2, 2 }, { -1, -1, 1, 1 } },
+        { 0.3f, 1.1f }, 0.44721360 },
+    { "touching boxes of 0.1185", { { 0, 0, 4, 4 }, { 4, 0, 8, 4 } }, { 0, 0 }, 1 },
+    { "rotated boxes that do not meet", { { 0, 0, 4, 4 }, { 4.001f, 0, 8.001f, 4 } },
+        { 3.1415927f, 0 }, 1 },
+  };
+  nms_options options;
+
+  nms_options_init (&options, sizeof options);
+  options.method = NMS_METHOD_SOFT_LINEAR;
+  options.metric = NMS_METRIC_PROBIOU;
+  options.iou_threshold = 0;
+  options.outputs = NMS_OUTPUT_SCORE;
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
+    nms_boxes boxes = { .size = sizeof boxes,
+      .count = 2,
+      .score = { scores, 0 },
+      .angle = { cases[i].angles, 0 } };
+    nms_result result = { .size = sizeof result };
+    g_test_message ("%s", cases[i].what);
+    nms_boxes_set_rows (&boxes, cases[i].rows[0]);
+    g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
+    g_assert_cmpfloat_with_epsilon (result.kept_score[1], cases[i].factor, 2e-7);
+  }
+}
+
 /* --------------------------------------------------------------------- exp */
 
 /* Lowers a score of 2^64 by a box of IoU 1 and the sigma that gives this exponent; exp of it is
@@ -258,14 +304,15 @@ test_names (void)
   g_assert_cmpstr (nms_metric_name (NMS_METRIC_IOU), ==, "iou");
   g_assert_cmpstr (nms_metric_name (NMS_METRIC_GIOU), ==, "giou");
   g_assert_null (nms_metric_name (-1));
-  g_assert_null (nms_metric_name (4));
+  g_assert_cmpstr (nms_metric_name (NMS_METRIC_PROBIOU), ==, "probiou");
+  g_assert_null (nms_metric_name (LAST_METRIC + 1));
   g_assert_cmpstr (nms_fused_score_name (NMS_FUSED_AVG), ==, "avg");
   g_assert_null (nms_fused_score_name (4));
   g_assert_null (nms_method_reason (NMS_METHOD_HARD, NMS_METRIC_GIOU));
   g_assert_null (nms_method_reason (NMS_METHOD_SOFT_LINEAR, NMS_METRIC_IOS));
   g_assert_nonnull (nms_method_reason (NMS_METHOD_SOFT_LINEAR, NMS_METRIC_DIOU));
   g_assert_nonnull (nms_method_reason (100, NMS_METRIC_IOU));
-  g_assert_nonnull (nms_method_reason (NMS_METHOD_HARD, 4));
+  g_assert_nonnull (nms_method_reason (NMS_METHOD_HARD, LAST_METRIC + 1));
 }
 
 /* The text of the engine in use names the method and the instruction set. Neighbors are counted by
@@ -301,7 +348,8 @@ static const TestCase cases[] = { TEST_ROWS ("/methods/scores/row/%s", methodche
   { "/methods/scores/random", test_random }, { "/methods/scores/large", test_large },
   { "/methods/scores/random-rotated", test_random_rotated },
   { "/methods/scores/rotated-scores", test_rotated_scores },
-  { "/methods/scores/exponential", test_exponential }, { "/methods/scores/names", test_names },
-  { "/methods/scores/engine-in-use", test_engine_in_use }, { NULL } };
+  { "/methods/scores/probiou", test_probiou }, { "/methods/scores/exponential", test_exponential },
+  { "/methods/scores/names", test_names }, { "/methods/scores/engine-in-use", test_engine_in_use },
+  { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""test-ultralytics [--times]: nmscore.torch under non_max_suppression of the package ultralytics.
+"""test-ultralytics [--times]: nmscore.torch under non_max_suppression of the package ultralytics,
+and metric probiou beside its batch_probiou.
 
 Runs with Debian's torch, because those of PyPI contain CUDA, and takes only what Debian lacks from
 the environment that NMS_TEST_FRAMEWORKS names. --times prints the table of docs/frameworks.md
@@ -21,12 +22,27 @@ try:
     import torch
     import torchvision  # before ultralytics, which uses it only then
     import ultralytics
+    from ultralytics.utils.metrics import batch_probiou
     from ultralytics.utils.nms import non_max_suppression
 except ImportError as error:
     print("ultralytics is not installed:", error)
     sys.exit(77)
 
 import nmscore.torch
+
+
+def rotated_boxes(objects, count):
+    """Returns rows cx cy w h angle, float32 numbers as float64: boxes near objects."""
+    near = torch.randint(0, objects, (count,))
+    rows = torch.rand(objects, 5) * torch.tensor([300, 300, 80, 80, 3.1])
+    rows[:, 2:4] += 20
+    rows = rows[near] + torch.randn(count, 5) * torch.tensor([3, 3, 3, 3, 0.1])
+    rows[:, 2:4] = rows[:, 2:4].abs() + 10
+    return (rows * 16).round().double() / 16  # exact in corners, too
+
+
+def corners(rows):
+    return torch.cat([rows[:, :2] - rows[:, 2:4] / 2, rows[:, :2] + rows[:, 2:4] / 2], 1)
 
 
 def head(objects, anchors=8400, classes=80):
@@ -65,6 +81,38 @@ class Ultralytics(unittest.TestCase):
         predictions[0, 4:] = 0.5
         self.assertEqual(len(suppress(predictions, 0.25)[0]), 1)
         self.assertEqual(len(suppress(predictions, 0.25, True)[0]), 0)
+
+
+class ProbIoU(unittest.TestCase):
+    """Theirs adds 1e-7 in five places, so that it is less for boxes that are nearly equal: equal
+    ones have 0.9996. It is not 0 for boxes that do not intersect."""
+
+    def test_values(self):
+        rows, seen = rotated_boxes(5, 200), 0
+        boxes, theirs = corners(rows).float().numpy(), batch_probiou(rows, rows)
+        for i, j in torch.randint(0, 200, (3000, 2)).tolist():
+            pair = [i, j]
+            got = nmscore.run(boxes[pair], [1, 1], angles=rows[pair, 4].float().numpy(),
+                              metric="probiou", method="soft-linear", iou_threshold=0, min_score=0)
+            ours, other = 1 - float(got.scores[1]), float(theirs[i, j])
+            if ours == 0:
+                self.assertLess(other, 0.125)
+                continue
+            seen += 1
+            self.assertAlmostEqual(ours, other, delta=5e-4 if ours > 0.95 else 5e-6)
+        self.assertGreater(seen, 500)
+
+    def test_kept(self):
+        for threshold in (0.3, 0.5, 0.7):
+            rows, scores = rotated_boxes(20, 500), torch.rand(500)
+            theirs, kept = batch_probiou(rows, rows), []
+            for i in scores.argsort(descending=True).tolist():
+                if not any(theirs[i, k] > threshold for k in kept):
+                    kept.append(i)
+            got = nmscore.run(corners(rows).float().numpy(), scores.numpy(),
+                              angles=rows[:, 4].float().numpy(), metric="probiou",
+                              iou_threshold=threshold)
+            self.assertEqual(got.kept.tolist(), kept)
 
 
 def milliseconds(function, rounds=15):

@@ -100,7 +100,7 @@ take_method (FuzzBytes *bytes, nms_options *options)
   uint8_t choice = fuzz_take_byte (bytes);
 
   options->method = choice & 15;
-  options->metric = choice >> 4 & 3;
+  options->metric = choice >> 4 & 7;
   if (!nms_method_name ((int) options->method))
     options->method = NMS_METHOD_HARD;
   if (nms_method_reason ((int) options->method, (int) options->metric))

@@ -29,7 +29,7 @@ static const Choices filter_choices[] = {
   { "method",
       { "hard", "soft-linear", "soft-gaussian", "matrix-linear", "matrix-gaussian", "weighted",
           "merge", "greedy-merge", "average" } },
-  { "metric", { "iou", "ios", "diou", "giou" } },
+  { "metric", { "iou", "ios", "diou", "giou", "probiou" } },
   { "iou-threshold", { "0.5", "0", "1", "0.25", "0.3333333" } },
   { "score-threshold", { "0.5", "0", "-1", "1e300" } },
   { "max-detections", { "0", "1", "7", "4294967295" } },

@@ -69,6 +69,17 @@ test_scores (void)
       "301 200 40 40 0.3");
 }
 
+/* Boxes 1 and 2 have a ProbIoU of 1 - sqrt (1 - exp (-6 * 20^2 / (4 * 80^2))) = 0.700851. */
+static void
+test_probiou (void)
+{
+  expect_region ("nmsfilter metric=probiou iou-threshold=0.7", "1 3 4", 1, "100 100 80 80 0.9");
+  expect_region ("nmsfilter metric=probiou iou-threshold=0.702", "1 2 3 4", 2, "120 100 80 80 0.6");
+  expect_region ("nmsfilter metric=probiou method=soft-linear", "1 2 3 4", 2,
+      "120 100 80 80 0.179489");
+  expect_region ("nmsfilter metric=probiou method=greedy-merge", "1 3 4", 1, "100 100 100 80 0.9");
+}
+
 static void
 test_places (void)
 {
@@ -307,7 +318,7 @@ test_engine_in_use (void)
 }
 
 static const TestCase cases[] = { { "/nmsfilter/methods/scores", test_scores },
-  { "/nmsfilter/methods/places", test_places },
+  { "/nmsfilter/methods/probiou", test_probiou }, { "/nmsfilter/methods/places", test_places },
   { "/nmsfilter/methods/min-size-ratio", test_min_size_ratio },
   { "/nmsfilter/methods/neighbors-of-size", test_neighbors_of_size },
   { "/nmsfilter/methods/other-fields", test_other_fields },

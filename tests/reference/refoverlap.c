@@ -92,6 +92,34 @@ rotated_hull_metric (const RefBox *a, const RefBox *b, unsigned metric, long dou
   return (float) (overlap - (w * h - covered) / (w * h));
 }
 
+/* Returns ProbIoU by the formulas of the paper: the Bhattacharyya distance of two normal
+ * distributions, and 1 less their Hellinger distance. */
+static long double
+probiou (const RefBox *p, const RefBox *q)
+{
+  const RefBox *both[2] = { p, q };
+  long double a[2], b[2], c[2], x[2], y[2];
+
+  for (int i = 0; i < 2; i++) {
+    const RefBox *box = both[i];
+    double angle = fabs ((double) box->angle) > TWO_PI ? fmod (box->angle, TWO_PI) : box->angle;
+    long double w = (long double) box->x2 - box->x1, h = (long double) box->y2 - box->y1;
+    long double co = cosl (angle), si = sinl (angle), u = w * w / 12, v = h * h / 12;
+    a[i] = u * co * co + v * si * si;
+    b[i] = u * si * si + v * co * co;
+    c[i] = (u - v) * co * si;
+    x[i] = ((long double) box->x1 + box->x2) / 2;
+    y[i] = ((long double) box->y1 + box->y2) / 2;
+  }
+  long double sum_a = a[0] + a[1], sum_b = b[0] + b[1], sum_c = c[0] + c[1];
+  long double det = sum_a * sum_b - sum_c * sum_c, dx = x[0] - x[1], dy = y[0] - y[1];
+  long double det_0 = a[0] * b[0] - c[0] * c[0], det_1 = a[1] * b[1] - c[1] * c[1];
+  long double distance = (sum_a * dy * dy + sum_b * dx * dx - 2 * sum_c * dx * dy) / det / 4
+      + logl (det / (4 * sqrtl (det_0 * det_1))) / 2;
+
+  return 1 - sqrtl (-expm1l (distance > 0 ? -distance : 0));
+}
+
 /* Returns a metric of two rotated boxes. With IoU = i / (a + b - i), the intersection is
  * i = IoU * (a + b) / (1 + IoU). */
 static float
@@ -104,6 +132,8 @@ rotated_metric (const RefBox *a, const RefBox *b, unsigned metric)
 
   if (metric == NMS_METRIC_IOU || overlap <= 0)
     return (float) overlap;
+  if (metric == NMS_METRIC_PROBIOU)
+    return (float) probiou (a, b);
   long double inter = overlap * (area_a + area_b) / (1 + overlap);
   if (metric != NMS_METRIC_IOS)
     return rotated_hull_metric (a, b, metric, overlap, area_a + area_b - inter);
@@ -157,6 +187,8 @@ ref_metric (const RefBox *a, const RefBox *b, unsigned metric)
       return inter / (both - inter) - distance_part (a, b);
     case NMS_METRIC_GIOU:
       return giou (a, b, inter, both);
+    case NMS_METRIC_PROBIOU:
+      return (float) probiou (a, b);
     default:
       return inter / (both - inter);
   }
