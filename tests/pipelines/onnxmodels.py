@@ -5,8 +5,10 @@
 Every model has an input of 320 x 240 and the same two boxes, in pixels of the input, with a
 score of 0.9 for class 1 and of 0.6 for class 0; a third box has a score of 0.1. In mean.onnx
 the scores are the mean of the first channel of the input instead. yolo26n.onnx finds the first box
-twice, the second time as class 0. random-detr.onnx has random boxes
-and logits, which random-detr.npz has too.
+twice, the second time as class 0. random-detr.onnx has random boxes and logits, and
+random-end2end.onnx random rows as float16, which files .npz have too. detr-masks.onnx has further
+outputs, detr-unnamed.onnx outputs whose names say nothing, efficient.onnx rows that do not count,
+empty.onnx none, and not-finite.onnx a box that is none. batch.onnx wants four pictures.
 """
 import numpy
 import onnx
@@ -17,8 +19,10 @@ SCORES = numpy.float32([[0, 0.9], [0.6, 0], [0, 0.1]])
 SIZE = numpy.float32([320, 240, 320, 240])
 
 
-def save(name, outputs, shape=(1, 3, 240, 320), kind=TensorProto.FLOAT, scored=None):
-    """outputs: name -> array. scored: the output to which the mean of channel 0 is added."""
+def save(name, outputs, shape=(1, 3, 240, 320), kind=TensorProto.FLOAT, scored=None,
+         result=TensorProto.FLOAT, free=None):
+    """outputs: name -> array. scored: the output to which the mean of channel 0 is added. result:
+    the type of the outputs. free: their declared shape."""
     nodes = [helper.make_node("Cast", ["images"], ["floats"], to=TensorProto.FLOAT),
              helper.make_node("Slice", ["floats", "from", "to", "axis"], ["red"]),
              helper.make_node("ReduceMean", ["red"], ["mean"], keepdims=0),
@@ -28,10 +32,12 @@ def save(name, outputs, shape=(1, 3, 240, 320), kind=TensorProto.FLOAT, scored=N
     for output, array in outputs.items():
         constants["answer_" + output] = numpy.float32(array)
         nodes.append(helper.make_node(
-            "Add", ["answer_" + output, "mean" if output == scored else "nothing"], [output]))
+            "Add", ["answer_" + output, "mean" if output == scored else "nothing"],
+            ["sum_" + output]))
+        nodes.append(helper.make_node("Cast", ["sum_" + output], [output], to=result))
     graph = helper.make_graph(
         nodes, "answers", [helper.make_tensor_value_info("images", kind, shape)],
-        [helper.make_tensor_value_info(output, TensorProto.FLOAT, numpy.shape(array))
+        [helper.make_tensor_value_info(output, result, free or numpy.shape(array))
          for output, array in outputs.items()],
         [numpy_helper.from_array(numpy.asarray(array), constant)
          for constant, array in constants.items()])
@@ -65,6 +71,13 @@ def main():
     many = numpy.zeros((300, 6), numpy.float32)
     many[:3] = numpy.hstack((CORNERS, best[:, None], classes[:, None]))
     save("end2end", {"output0": many[None]})
+    save("empty", {"output0": many[None, :0]}, free=("batch", "boxes", 6))
+    save("batch", {"output0": many[None]}, shape=(4, 3, 240, 320))
+    save("efficient", {"num_dets": [[2]], "det_boxes": CORNERS[None], "det_scores": best[None],
+                       "det_classes": classes[None]})
+    many[0, 2] = numpy.inf
+    save("not-finite", {"output0": many[None]})
+    many[0, 2] = CORNERS[0, 2]
     many[3] = numpy.hstack((CORNERS[0] + 1, 0.5, 1 - classes[0]))
     save("yolo26n", {"output0": many[None]})
     # DETR's softmax has a last class "no object", the others sigmoids of their own.
@@ -75,7 +88,16 @@ def main():
         sigmoids = numpy.log(SCORES / (1 - SCORES))
     save("detr", {"logits": logits.clip(-50)[None] + 3, "pred_boxes": boxes})
     save("rf-detr", {"dets": boxes, "labels": sigmoids.clip(-50)[None]})
+    save("detr-masks", {"masks": numpy.zeros((1, 3, 20, 20)), "labels": sigmoids.clip(-50)[None],
+                        "last_hidden_state": numpy.zeros((1, 3, 16)), "dets": boxes})
+    save("detr-unnamed", {"output0": sigmoids.clip(-50)[None], "output1": boxes})
     random = numpy.random.default_rng(4)
+    rows = numpy.sort(random.random((300, 2, 2)), axis=1).reshape(-1, 4) * SIZE
+    rows = numpy.float16(numpy.hstack((rows, random.random((300, 1)),
+                                       random.integers(0, 80, (300, 1)))))
+    rows[200:] = 0
+    save("random-end2end", {"output0": rows[None]}, result=TensorProto.FLOAT16)
+    numpy.savez("random-end2end.npz", rows=rows)
     boxes, logits = random.random((1, 300, 4)), random.normal(0, 3, (1, 300, 80))
     save("random-detr", {"pred_boxes": boxes, "logits": logits})
     numpy.savez("random-detr.npz", boxes=numpy.float32(boxes[0]), logits=numpy.float32(logits[0]))

@@ -32,7 +32,11 @@ says "cannot load the model 'none.onnx'.*No such file" model=none.onnx
 says "cannot load the model 'labels.txt'" model=labels.txt
 says "head=v9 is none of auto, yolov5, yolov8, end2end, ssd, detr" model=yolov8.onnx head=v9
 says "0 labels do not tell what its 2 logits are: set head=detr-sigmoid" model=rf-detr.onnx
-says "a DETR has two outputs" model=yolov8.onnx head=detr
+says "a DETR has an output" model=yolov8.onnx head=detr
+says "0 labels do not tell" model=detr-masks.onnx
+says "head ssd needs outputs with 'box'" model=detr-unnamed.onnx
+says "a box has a number that is not finite" model=not-finite.onnx
+says "cannot run the model 'batch.onnx': .*invalid dimensions" model=batch.onnx
 says "head end2end needs 6 columns" model=yolov5.onnx head=end2end
 says "mean=1,2 is neither a number nor three" model=mean.onnx mean=1,2
 says "divisor=0 is not above 0" model=mean.onnx divisor=0
@@ -78,6 +82,15 @@ for model in yolov5 yolov8 yolov8-half end2end ssd tensorflow detr rf-detr; do
   play 640 240 black model=$model.onnx labels=labels.txt
   found vehicle,human $boxed
 done
+for model in detr-masks detr-unnamed; do
+  play 640 240 black model=$model.onnx head=detr-sigmoid labels=labels.txt
+  found vehicle,human $boxed
+done
+play 320 240 black model=efficient.onnx score-threshold=0
+found 1,0 $same
+[ "$(boxes out.jsonl)" = 2 ] || fail "rows that do not count"
+play 320 240 black model=empty.onnx
+[ "$(boxes out.jsonl)" = 0 ] || fail "boxes of a model without any"
 play 640 240 black model=yolov8.onnx letterbox=false
 found car,person $stretched
 play 320 240 black model=background.onnx    # class 0 is the background
@@ -146,6 +159,20 @@ assert len(got) == len(wanted) > 30, (len(got), len(wanted))
 numpy.testing.assert_allclose(got, wanted, 1e-4, 1e-4)
 END
 done
+
+# Random rows of float16, as the model has them.
+play 320 240 black model=random-end2end.onnx score-threshold=0.3
+python3 - <<'END' || fail "end2end decodes random rows otherwise"
+import json
+import numpy
+rows = numpy.load("random-end2end.npz")["rows"].astype(float)
+wanted = [(row[5], row[4], *row[:4]) for row in rows if row[4] >= 0.3]
+found = [o["detection"] for o in json.load(open("out.jsonl"))["objects"]]
+got = [(d["label_id"], d["confidence"], *(d["bounding_box"][k] * size for k, size in (
+    ("x_min", 320), ("y_min", 240), ("x_max", 320), ("y_max", 240)))) for d in found]
+assert len(got) == len(wanted) > 100, (len(got), len(wanted))
+numpy.testing.assert_allclose(got, wanted, 1e-4, 1e-3)
+END
 
 # A real model: the boxes of nudenet's own code, which fills the input differently.
 /usr/bin/python3 - <<'END'

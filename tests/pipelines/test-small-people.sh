@@ -32,3 +32,23 @@ END
 printf '%s\n' "5 1 0 0 1 1" "5 5 0 0 0 0" "5 1 0 0 1 1" "0 5 1 5" | diff - counted || fail "the counts"
 [ "$(grep -o '"roi_type": "[a-z ]*"' 0.jsonl | sort | uniq -c | tr -s ' \n' ' ')" = \
   ' 1 "roi_type": "found" 4 "roi_type": "not found" 2 "roi_type": "wrong" ' ] || fail "$(cat 0.jsonl)"
+
+# A scene of large people: one frame for each person of at least 100 pixels, enlarged 3 times.
+people="$PIPELINES/people/people.csv"
+read -r number left top width height <<<"$(awk -F, 'NR > 1 && $5 >= 100 { print $1, $2, $3, $4, $5
+  exit }' "$people")"
+count=$(awk -F, -v n="$number" '$1 == n && $5 >= 100' "$people" | wc -l)
+head -c $((768 * 576 * 3)) /dev/zero >one.rgb
+printf 'abc' | dd of=one.rgb bs=1 seek=$(((top * 768 + left) * 3)) conv=notrunc status=none
+"$PIPELINES/people/countpeople.py" enlarge "$number" 768 576 large.csv <one.rgb >large.rgb
+[ "$(stat -c %s large.rgb)" = $((count * 768 * 576 * 3)) ] || fail "the size of the scene"
+python3 - $((3 * width)) $((3 * height)) <<'END'
+import csv, sys
+people = [[int(v) for v in row] for row in list(csv.reader(open("large.csv")))[1:]]
+(x, y), = [p[1:3] for p in people if p[0] == 0 and p[3:] == [int(v) for v in sys.argv[1:]]][:1]
+pixels = open("large.rgb", "rb").read()[:768 * 576 * 3]
+assert pixels.count(b"abc") == 9, pixels.count(b"abc")
+for row in range(3):
+    start = ((y + row) * 768 + x) * 3
+    assert pixels[start:start + 9] == b"abcabcabc", row
+END

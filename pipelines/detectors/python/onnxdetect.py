@@ -146,20 +146,32 @@ class OnnxDetect(RegionDetector):
 
     def detect(self, picture):
         fed, scale, offset = self.fit(picture)
-        results = self.session.run(None, {self.input.name: fed})
+        try:
+            results = self.session.run(None, {self.input.name: fed})
+        except Exception as error:  # onnxruntime's exceptions have no common class
+            raise DetectorError(f"cannot run the model '{self.model}': {error}") from error
         outputs = {o.name: array for o, array in zip(self.session.get_outputs(), results)}
         try:
             self.chosen = self.chosen or onnxheads.choose(outputs, len(self.names))
             corners, scores, classes = onnxheads.decode(self.chosen, outputs, self.size)
+            reported = self.reported(corners, scores)
         except onnxheads.HeadError as error:
             shapes = ", ".join(f"{name} {array.shape}" for name, array in outputs.items())
             raise DetectorError(f"'{self.model}' with head={self.head}: {error}; its outputs are "
                                 f"{shapes}") from error
         corners = (corners - (offset + offset)) / (scale + scale)
-        for i in (scores >= self.score_threshold).nonzero()[0]:
+        for i in reported:
             number = int(classes[i])
             yield (self.names.get(number, str(number)), number, scores[i],
                    *map(float, corners[i]))
+
+    def reported(self, corners, scores):
+        """The indices of the boxes with at least score-threshold."""
+        import numpy
+        reported = (~(scores < self.score_threshold)).nonzero()[0]
+        if not numpy.isfinite(corners[reported]).all() or not numpy.isfinite(scores).all():
+            raise onnxheads.HeadError("a box has a number that is not finite")
+        return reported
 
     def fit(self, picture):
         """Returns the input, and by what x and y were multiplied and then moved."""

@@ -74,30 +74,40 @@ def end2end(outputs, size):
     array = single(outputs)
     if array.shape[1] != 6:
         raise HeadError("head end2end needs 6 columns")
-    array = array[array[:, 4] > 0]
+    array = array[~(array[:, 4] <= 0)]
+    if not numpy.isfinite(array).all():
+        raise HeadError("a box has a number that is not finite")
     return array[:, :4], array[:, 4], array[:, 5].astype(int)
 
 
+def has_word(name, *words):
+    return any(word in name.lower() for word in words)
+
+
 def queries(outputs):
-    """The boxes (N, 4) and logits (N, classes) of a DETR."""
+    """The boxes (N, 4) and logits (N, classes) of a DETR: found by their names, otherwise by their
+    shapes. Masks and hidden states may be outputs, too."""
     arrays = {name: array[0] for name, array in outputs.items()
               if array.ndim == 3 and array.shape[0] == 1}
-    boxes = [name for name in arrays if "box" in name.lower() or "det" in name.lower()]
-    if len(outputs) != 2 or len(arrays) != 2 or len(boxes) != 1:
-        raise HeadError("a DETR has two outputs (1, queries, 4) and (1, queries, classes), and one "
-                        "with 'box' or 'det' in its name")
-    corners, logits = arrays.pop(boxes[0]), *arrays.values()
-    if corners.shape != (len(logits), 4):
-        raise HeadError("a DETR has as many boxes of 4 numbers as rows of logits")
-    return corners.astype(numpy.float32), logits.astype(numpy.float32)
+    boxes = {name for name, array in arrays.items() if array.shape[1] == 4}
+    boxes = {name for name in boxes if has_word(name, "box", "det")} or boxes
+    logits = {name for name, array in arrays.items()
+              if name not in boxes and len(boxes) == 1 and len(array) == len(arrays[min(boxes)])}
+    logits = {name for name in logits if has_word(name, "logit", "label", "class")} or logits
+    if len(boxes) != 1 or len(logits) != 1:
+        raise HeadError("a DETR has an output (1, queries, 4) with 'box' or 'det' in its name, and "
+                        "an output (1, queries, classes) with 'logit', 'label' or 'class'")
+    return tuple(arrays[min(names)].astype(numpy.float32) for names in (boxes, logits))
 
 
 def is_detr(outputs):
+    """Whether the names say so. (The shapes could be those of an SSD.)"""
     try:
         queries(outputs)
     except HeadError:
         return False
-    return named(outputs, "score", "conf") is None
+    return (named(outputs, "box", "det") is not None
+            and named(outputs, "score", "conf") is None)
 
 
 def detr(outputs, size):
@@ -119,7 +129,7 @@ def detr_sigmoid(outputs, size):
 def named(outputs, *words):
     """The first output whose name contains one of the words, without the dimension of batches."""
     for name, array in outputs.items():
-        if any(word in name.lower() for word in words):
+        if has_word(name, *words):
             return array[0] if array.ndim > 1 and array.shape[0] == 1 else array
     return None
 
@@ -127,7 +137,8 @@ def named(outputs, *words):
 def ssd(outputs, size):
     """Outputs named boxes, scores, and classes or labels; or scores of all classes, with class
     0 the background. Corners are left top right bottom, or top left bottom right if an output
-    has a name of TensorFlow's, `detection_...`. They are normalised if none is above 2."""
+    has a name of TensorFlow's, `detection_...`. They are normalised if none is above 2. An output
+    with one number, num_detections or num_dets, says how many of the boxes count."""
     boxes, scores = named(outputs, "box"), named(outputs, "score", "conf")
     classes = named(outputs, "class", "label")
     if boxes is None or scores is None or boxes.shape[-1] != 4:
@@ -139,6 +150,9 @@ def ssd(outputs, size):
         scores = scores[numpy.arange(len(classes)), classes]
     if len(scores) != len(boxes) or classes is None or len(classes) != len(boxes):
         raise HeadError("head ssd needs as many scores and classes as boxes")
+    count = named(outputs, "num")
+    if count is not None and count.size == 1:
+        boxes, scores, classes = (a[:int(count.item())] for a in (boxes, scores, classes))
     if any("detection_" in name for name in outputs):
         boxes = boxes[:, [1, 0, 3, 2]]
     if boxes.size and boxes.max() <= 2:
