@@ -21,13 +21,17 @@ detect large scale=1.6
 detect sure scale=1.6 score-threshold=0.7
 detect second scale=1.6 interval=2
 detect one
+# The tiles of a frame count as one.
+nms_launch -q "${NMS_SOURCE[@]}" \
+  ! tiledetect rows=1 detector="hogdetect pyramid-step=1.1 scale=1.6 interval=2" \
+  ! boxrecord location=tiles.jsonl ! fakesink
 subset large.jsonl sure.jsonl
 python3 - <<'END'
 import json
 def read(name):
     # (OpenCV's threads report windows in any order)
     return [sorted(json.loads(line)["objects"], key=json.dumps) for line in open(name + ".jsonl")]
-one, large, sure, second = map(read, ("one", "large", "sure", "second"))
+one, large, sure, second, tiles = map(read, ("one", "large", "sure", "second", "tiles"))
 boxes = sum(large, [])
 scores = [box["detection"]["confidence"] for box in boxes]
 assert all(0.5 <= score <= 1 for score in scores) and len(set(scores)) > len(scores) / 2
@@ -35,6 +39,9 @@ assert sum(sure, []) == [box for box in boxes if box["detection"]["confidence"] 
 assert 0 < len(sum(sure, [])) < len(boxes)
 assert {box["roi_type"] for box in boxes} == {"person"}
 assert len(sum(one, [])) < len(boxes), "people that are too small without scale"
+for frame in (0, 2):    # (frames of 768 pixels)
+    assert {box["x"] + box["w"] / 2 > 384 for box in tiles[frame]} == {False, True}
+assert tiles[1] == []
 assert second[0] == large[0] and second[1] == [] and second[2] == large[2]
 # a man whom the first frame shows at 501, 157, 529, 233
 def overlap(box, other=(501, 157, 529, 233)):
