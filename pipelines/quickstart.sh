@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # quickstart: installs packages, builds the plugin, runs a detector on a video, and makes a
-# video with the raw boxes left and the filtered boxes right.
+# video with the raw boxes left, the filtered boxes in the middle and the steady ones right.
 usage ()
 {
   cat <<END
@@ -10,14 +10,14 @@ usage: pipelines/quickstart.sh [--input FILE] [--output DIR] [--seconds N]
 Installs what is needed (with apt-get, as root or through sudo), builds the
 plugin and runs OpenCV's people detector (hogdetect) on a video. The detector reports
 every window that looks like a person to it, with a score; nmsfilter leaves the best
-one of each person.
+one of each person, and boxsteady links these along time.
 
   --input FILE   any video (default: vtest.avi, which Debian ships)
   --output DIR   where the results go (default: output/ in the checkout)
   --seconds N    how much of the video (default: 10; 0: all of it)
 
-Results: quickstart.mp4 (raw boxes left, filtered right), quickstart.png (one
-frame of it), before.jsonl and after.jsonl (the boxes, one line a frame).
+Results: quickstart.mp4 (raw boxes left, filtered in the middle, steady right),
+quickstart.png (raw and filtered boxes of one frame), before.jsonl and after.jsonl (the boxes, one line a frame).
 END
 }
 
@@ -36,6 +36,9 @@ DRAW_SCORES=(boxoverlay show-label=false)
 nms_work_dir "$out"
 work=$NMS_WORK
 nms_encode "$work/quickstart.mp4"
+third=$(((NMS_WIDTH + 1) / 2 * 2))
+THREE=(compositor name=mix background=black sink_1::xpos="$third" sink_2::xpos="$((2 * third))"
+  ! "video/x-raw,width=$((3 * third)),height=$(((NMS_HEIGHT + 1) / 2 * 2))" ! videoconvert)
 
 # Prints the progress: ten lines in all or, on a terminal, one line that changes each second.
 progress ()
@@ -66,9 +69,11 @@ if ! nms_launch -m -e "${NMS_SOURCE[@]}" \
   ! "${NMS_DETECTOR[@]}" ! boxrecord "$(nms_set location "$work/before.jsonl")" ! tee name=raw \
   raw. ! queue ! "${NMS_DRAW[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "raw")" ! mix.sink_0 \
   raw. ! queue ! "${NMS_FILTER[@]}" interval=1000000000 \
-  ! boxrecord "$(nms_set location "$work/after.jsonl")" \
-  ! "${DRAW_SCORES[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "nmsfilter")" ! mix.sink_1 \
-  "${NMS_MIX[@]}" ! "${NMS_ENCODE[@]}" \
+  ! boxrecord "$(nms_set location "$work/after.jsonl")" ! tee name=kept \
+  kept. ! queue ! "${DRAW_SCORES[@]}" ! "${NMS_CAPTION[@]}" "$(nms_set text "nmsfilter")" \
+  ! mix.sink_1 kept. ! queue ! boxsteady ! "${DRAW_SCORES[@]}" color-by=track \
+  ! "${NMS_CAPTION[@]}" "$(nms_set text "boxsteady")" ! mix.sink_2 \
+  "${THREE[@]}" ! "${NMS_ENCODE[@]}" \
   >"$work/messages" 2>"$work/errors"; then
   nms_failed "$work/errors"
 fi
@@ -127,7 +132,7 @@ say "Boxes in:  $in"
 say "Boxes out: $kept"
 [ "$in" -gt 0 ] || say "The detector found no people in it; vtest.avi, the default, shows people."
 say "Results in $out:"
-say "  quickstart.mp4   raw boxes left, filtered right"
+say "  quickstart.mp4   raw boxes left, filtered in the middle, steady right"
 say "  quickstart.png   frame $frame of it: $(nms_boxes "$raw") before, $left after"
 say "  before.jsonl     the detector's boxes, one line a frame"
 say "  after.jsonl      what nmsfilter left of them"

@@ -6,8 +6,8 @@ usage: steady.py STEADYFRAMES [RECORDING [PICTURE.png]]
 
 STEADYFRAMES is build/dev/tests/gst/steadyframes, run with GST_PLUGIN_PATH=build/dev/gst. RECORDING
 has the boxes of a detector after nmsfilter, as boxrecord writes them. Other systems are measured if
-they are installed: the SORT of the package trackers, and behind it the DetectionsSmoother of
-supervision. PICTURE shows one edge of one person, and needs matplotlib.
+they are installed: ioutracker (GStreamer 1.28), the SORT of the package trackers, and behind it
+the DetectionsSmoother of supervision. PICTURE shows one edge of one person, and needs matplotlib.
 
 Of each object that was generated, and of each person that was marked by hand:
   lost     frames in which no box has an IoU of at least 0.5 with it
@@ -84,13 +84,13 @@ def recorded(path):
                 o["detection"]["confidence"], None) for o in frame["objects"]]
 
 
-def through_element(program, launch, frames):
+def through_element(program, launch, frames, *kind):
     lines = []
     for number, boxes in enumerate(frames):
         lines.append(f"frame {100 * number}")
         lines += [f"person {' '.join(map(str, box))} {score} -" for box, score, _ in boxes]
-    out = subprocess.run([program, launch], input="\n".join(lines) + "\n", check=True, text=True,
-                         stdout=subprocess.PIPE).stdout
+    out = subprocess.run([program, launch, *kind], input="\n".join(lines) + "\n", check=True,
+                         text=True, stdout=subprocess.PIPE).stdout
     result = []
     for words in map(str.split, out.splitlines()):
         if words[0] == "frame":
@@ -121,6 +121,8 @@ def with_sort(frames, smoother=None):
 def systems(program):
     yield "none", lambda frames: frames
     yield "boxsteady", lambda frames: through_element(program, "boxsteady", frames)
+    if subprocess.run(["gst-inspect-1.0", "--exists", "ioutracker"], check=False).returncode == 0:
+        yield "ioutracker", lambda frames: through_element(program, "ioutracker", frames, "ods")
     try:
         import supervision
         import trackers

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * steadyframes LAUNCH-LINE: reads frames from standard input, sends them through an element, and
- * writes the boxes that come out. A line `frame MILLISECONDS` begins a frame of 1024 x 1024 pixels,
- * in which normalized coordinates are exact; a line `LABEL X1 Y1 X2 Y2 SCORE TRACK` is a box, with
- * `-` for what it does not have. Numbers are written as %a writes them. An output box has `lost`
- * (0 or 1) as a last number.
+ * steadyframes LAUNCH-LINE [ods]: reads frames from standard input, sends them through an element,
+ * and writes the boxes that come out. A line `frame MILLISECONDS` begins a frame of 1024 x 1024
+ * pixels, in which normalized coordinates are exact; a line `LABEL X1 Y1 X2 Y2 SCORE TRACK` is a
+ * box, with `-` for what it does not have: a region or, with `ods`, an OD of whole pixels without a
+ * track. Numbers are written as %a writes them. An output box has `lost` (0 or 1) as a last number.
  */
+#ifdef HAVE_ANALYTICS
+#include "odboxes.h"
+#endif
+
 #include "gstboxes.h"
 
 #include <math.h>
@@ -14,11 +18,55 @@
 
 #define SIZE 1024
 
+static gboolean ods;
+
 static gint
 whole (gdouble number)
 {
   return isfinite (number) ? (gint) CLAMP (floor (number + 0.5), -0x7fffffff, 0x7fffffff) : 0;
 }
+
+#ifdef HAVE_ANALYTICS
+static void
+add_whole (GstBuffer *buffer, gchar **words, const gdouble *c)
+{
+  add_od (buffer, words[0], whole (c[0]), whole (c[1]), whole (c[2] - c[0]), whole (c[3] - c[1]),
+      (gfloat) g_ascii_strtod (words[5], NULL));
+}
+
+static void
+write_ods (GstBuffer *buffer)
+{
+  GstAnalyticsRelationMeta *meta = relations_of (buffer);
+  gpointer state = NULL, related;
+  GstAnalyticsMtd od, track;
+
+  while (gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (),
+      &od)) {
+    GstClockTime first, last;
+    gfloat confidence;
+    gint x, y, w, h;
+    gboolean lost;
+    guint64 id;
+
+    gst_analytics_od_mtd_get_location ((GstAnalyticsODMtd *) &od, &x, &y, &w, &h, &confidence);
+    printf ("%s %a %a %a %a %a ",
+        g_quark_to_string (gst_analytics_od_mtd_get_obj_type ((GstAnalyticsODMtd *) &od)),
+        (gdouble) x, (gdouble) y, (gdouble) x + w, (gdouble) y + h, confidence);
+    related = NULL;
+    if (gst_analytics_relation_meta_get_direct_related (meta, od.id, GST_ANALYTICS_REL_TYPE_ANY,
+            gst_analytics_tracking_mtd_get_mtd_type (), &related, &track)
+        && gst_analytics_tracking_mtd_get_info ((GstAnalyticsTrackingMtd *) &track, &id, &first,
+            &last, &lost))
+      printf ("%" G_GUINT64_FORMAT " %d\n", id, lost);
+    else
+      printf ("- 0\n");
+  }
+}
+#else
+#define add_whole(buffer, words, c) g_error ("built without GstAnalytics")
+#define write_ods(buffer)
+#endif
 
 static void
 add_box (GstBuffer *buffer, gchar **words)
@@ -29,6 +77,10 @@ add_box (GstBuffer *buffer, gchar **words)
 
   for (guint i = 0; i < 4; i++)
     c[i] = g_ascii_strtod (words[1 + i], NULL);
+  if (ods) {
+    add_whole (buffer, words, c);
+    return;
+  }
   roi = add_region (buffer, 0, words[0], whole (c[0]), whole (c[1]), (guint) whole (c[2] - c[0]),
       (guint) whole (c[3] - c[1]));
   s = gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, c[0] / SIZE, "x_max", G_TYPE_DOUBLE,
@@ -75,6 +127,8 @@ send_frame (GstHarness *h, GstBuffer *buffer)
     return;
   buffer = through (h, buffer);
   printf ("frame\n");
+  if (ods)
+    write_ods (buffer);
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
               GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
       != NULL)
@@ -90,6 +144,7 @@ main (int argc, char **argv)
   GstHarness *h;
 
   gst_init (&argc, &argv);
+  ods = argc > 2;
   h = harness_new_caps (argv[1], "video/x-raw,format=GRAY8,width=1024,height=1024,framerate=10/1");
   while (fgets (line, sizeof line, stdin)) {
     gchar **words = g_strsplit (g_strchomp (line), " ", -1);

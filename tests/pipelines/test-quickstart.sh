@@ -11,7 +11,7 @@ before=$(boxes before.jsonl) after=$(boxes after.jsonl)
 [ "$before" -gt "$after" ] && [ "$after" -gt 0 ] || fail "$before boxes before, $after after"
 subset before.jsonl after.jsonl
 picture quickstart.png 1536 576
-video quickstart.mp4 1536 576 20
+video quickstart.mp4 2304 576 20
 [ "$(find . -mindepth 1 | wc -l)" = 4 ] || fail "more than the four results: $(ls -A)"
 cd ..
 said "^Boxes in:  $before\$"
