@@ -5,21 +5,15 @@
 usage: steady.py STEADYFRAMES [RECORDING [PICTURE.png]]
 
 STEADYFRAMES is build/dev/tests/gst/steadyframes, run with GST_PLUGIN_PATH=build/dev/gst. RECORDING
-has the boxes of a detector after nmsfilter, as boxrecord writes them. Other systems are measured if
-they are installed: ioutracker (GStreamer 1.28), the SORT of the package trackers, and behind it
-the DetectionsSmoother of supervision. PICTURE shows one edge of one person, and needs matplotlib.
+has the boxes of a detector after nmsfilter, as boxrecord writes them. ioutracker (GStreamer 1.28),
+the SORT of the package trackers and behind it the DetectionsSmoother of supervision are measured if
+they are installed. PICTURE shows one edge of one person, and needs matplotlib.
 
-Of each object that was generated, and of each person that was marked by hand:
-  lost     frames in which no box has an IoU of at least 0.5 with it
-  false    boxes of which that holds for no object
-and of objects only:
-  jitter   root of the mean square of the second difference of each edge's error, by sqrt (6): the
-           deviation, in pixels, of errors that do not depend on each other
-  flicker  times that its box comes or goes after it was first seen
-  switches times that the id changes
-  delay    frames until its first box
-In the recording the tracks are not known. There, boxes with an IoU above 0.3 are chained, over up
-to 10 frames without one, and jitter and gaps are those of chains of 10 boxes and more.
+A box belongs to an object if their IoU is at least 0.5; other boxes are false, and an object
+without a box is lost. The jitter is the root of the mean square of the second differences of the
+edges' errors, by sqrt (6): the deviation of errors that do not depend on each other. The tracks of
+the recording are not known. There, boxes with an IoU above 0.3 are chained, over up to 10 frames
+without one, and jitter and gaps are those of chains of 10 boxes and more.
 """
 import collections
 import csv
@@ -35,11 +29,9 @@ MARKED = os.path.join(os.path.dirname(__file__), "../../pipelines/people/people.
 
 
 def iou(a, b):
-    w = min(a[2], b[2]) - max(a[0], b[0])
-    h = min(a[3], b[3]) - max(a[1], b[1])
-    if w <= 0 or h <= 0:
-        return 0.0
-    return w * h / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - w * h)
+    w, h = (max(0, min(a[k + 2], b[k + 2]) - max(a[k], b[k])) for k in (0, 1))
+    area = [(c[2] - c[0]) * (c[3] - c[1]) for c in (a, b)]
+    return w * h / (sum(area) - w * h)
 
 
 def generate(rng):
@@ -76,8 +68,7 @@ def generate(rng):
 
 
 def recorded(path):
-    for line in open(path, encoding="utf-8"):
-        frame = json.loads(line)
+    for frame in map(json.loads, open(path, encoding="utf-8")):
         size = frame["resolution"]["width"], frame["resolution"]["height"]
         yield [([o["detection"]["bounding_box"][name] * size[i % 2]
                  for i, name in enumerate(("x_min", "y_min", "x_max", "y_max"))],
@@ -101,21 +92,22 @@ def through_element(program, launch, frames, *kind):
     return result
 
 
-def with_sort(frames, smoother=None):
+def with_sort(frames, smooth):
     import numpy
     import supervision
     import trackers
-    tracker = trackers.SORTTracker(frame_rate=10)
+    tracker, smoother = trackers.SORTTracker(frame_rate=10), supervision.DetectionsSmoother()
+    result = []
     for boxes in frames:
         found = tracker.update(supervision.Detections(
             xyxy=numpy.array([b for b, _, _ in boxes], numpy.float32).reshape(-1, 4),
             confidence=numpy.array([s for _, s, _ in boxes], numpy.float32),
             class_id=numpy.zeros(len(boxes), int)))
         found = found[found.tracker_id >= 0]
-        if smoother:
-            found = smoother.update_with_detections(found)
+        found = smoother.update_with_detections(found) if smooth else found
         ids = [] if found.tracker_id is None else found.tracker_id
-        yield [(list(map(float, box)), 0, int(i)) for box, i in zip(found.xyxy, ids)]
+        result.append([(list(map(float, box)), 0, int(i)) for box, i in zip(found.xyxy, ids)])
+    return result
 
 
 def systems(program):
@@ -124,75 +116,67 @@ def systems(program):
     if subprocess.run(["gst-inspect-1.0", "--exists", "ioutracker"], check=False).returncode == 0:
         yield "ioutracker", lambda frames: through_element(program, "ioutracker", frames, "ods")
     try:
-        import supervision
-        import trackers
+        import trackers  # noqa: F401
     except ImportError:
         return
-    yield "SORT", lambda frames: list(with_sort(frames))
-    yield "SORT, DetectionsSmoother", lambda frames: list(
-        with_sort(frames, supervision.DetectionsSmoother()))
+    yield "SORT", lambda frames: with_sort(frames, False)
+    yield "SORT, DetectionsSmoother", lambda frames: with_sort(frames, True)
 
 
-def matched(there, boxes):
-    """Pairs of an object and a box, best first, each once."""
+def matched(there, boxes, least):
+    """Returns (object, position of a box) of the pairs above an IoU: the best first, each once."""
     pairs = sorted(((iou(a, box[0]), i, j) for i, a in there.items()
                     for j, box in enumerate(boxes)), reverse=True)
     of_object, taken = {}, set()
     for overlap, i, j in pairs:
-        if overlap >= .5 and i not in of_object and j not in taken:
-            of_object[i] = boxes[j]
+        if overlap >= least and i not in of_object and j not in taken:
+            of_object[i] = j
             taken.add(j)
-    return of_object
+    return of_object.items()
 
 
-def jitter(errors):
-    """The mean squares of a dict of four numbers by frame."""
+def squares(errors):
     return [(errors[f][k] - 2 * errors[f + 1][k] + errors[f + 2][k]) ** 2 / 6
             for f in errors if f + 1 in errors and f + 2 in errors for k in range(4)]
 
 
-def root(squares):
-    return math.sqrt(sum(squares) / max(1, len(squares)))
+def root(values):
+    return math.sqrt(sum(values) / max(1, len(values)))
+
+
+def changes(values):
+    return sum(a != b for a, b in zip(values, values[1:]))
 
 
 def measure(objects, frames):
     boxes_of = [{} for _ in objects]
-    boxes = 0
-    for number, found in enumerate(frames):
-        boxes += len(found)
+    for number, boxes in enumerate(frames):
         there = {i: track[number] for i, track in enumerate(objects) if number in track}
-        for i, box in matched(there, found).items():
-            boxes_of[i][number] = box
-    squares, flicker, switches, delay = [], 0, 0, 0
+        for i, j in matched(there, boxes, .5):
+            boxes_of[i][number] = boxes[j]
+    errors, flicker, switches, delay = [], 0, 0, 0
     for track, found in zip(objects, boxes_of):
         first = min(found, default=max(track) + 1)
         delay += first - min(track)
-        seen = [f in found for f in track if f >= first]
-        flicker += sum(a != b for a, b in zip(seen, seen[1:]))
-        ids = [found[f][2] for f in sorted(found) if found[f][2] is not None]
-        switches += sum(a != b for a, b in zip(ids, ids[1:]))
-        squares += jitter({f: [a - b for a, b in zip(found[f][0], track[f])] for f in found})
-    hits, n = sum(map(len, boxes_of)), len(objects)
-    return [root(squares), flicker / n, switches / n, 100 * (boxes - hits) / boxes,
+        flicker += changes([f in found for f in track if f >= first])
+        switches += changes([found[f][2] for f in sorted(found) if found[f][2] is not None])
+        errors += squares({f: [a - b for a, b in zip(found[f][0], track[f])] for f in found})
+    hits, n, boxes = sum(map(len, boxes_of)), len(objects), sum(map(len, frames))
+    return [root(errors), flicker / n, switches / n, 100 * (boxes - hits) / boxes,
             100 - 100 * hits / sum(map(len, objects)), delay / n]
 
 
-def chains(frames, longest_gap=10):
-    open_chains, done = [], []
+def chains(frames):
+    live, done = [], []
     for number, boxes in enumerate(frames):
-        last = {i: chain[max(chain)] for i, chain in enumerate(open_chains)}
-        pairs = sorted(((iou(a, b[0]), i, j) for i, a in last.items() for j, b in enumerate(boxes)),
-                       reverse=True)
-        links, boxes_used = set(), set()
-        for overlap, i, j in pairs:
-            if overlap > .3 and i not in links and j not in boxes_used:
-                links.add(i)
-                boxes_used.add(j)
-                open_chains[i][number] = boxes[j][0]
-        done += [c for c in open_chains if number - max(c) > longest_gap]
-        open_chains = [c for c in open_chains if number - max(c) <= longest_gap]
-        open_chains += [{number: b[0]} for j, b in enumerate(boxes) if j not in boxes_used]
-    return [c for c in done + open_chains if len(c) >= 10]
+        links = matched({i: chain[max(chain)] for i, chain in enumerate(live)}, boxes, .3)
+        for i, j in links:
+            live[i][number] = boxes[j][0]
+        done += [c for c in live if number - max(c) > 10]
+        live = [c for c in live if number - max(c) <= 10]
+        used = {j for _, j in links}
+        live += [{number: b[0]} for j, b in enumerate(boxes) if j not in used]
+    return [c for c in done + live if len(c) >= 10]
 
 
 def measure_recording(frames):
@@ -200,43 +184,38 @@ def measure_recording(frames):
     for i, row in enumerate(csv.DictReader(open(MARKED, encoding="utf-8"))):
         x, y, w, h = (int(row[k]) for k in ("left", "top", "width", "height"))
         marked[int(row["frame"])][i] = x, y, x + w, y + h
-    found = sum(len(matched(people, frames[f])) for f, people in marked.items())
-    boxes = sum(len(frames[f]) for f in marked)
-    squares = [s for chain in chains(frames) for s in jitter(chain)]
-    length = sum(max(c) - min(c) + 1 for c in chains(frames))
-    gaps = sum(b - a > 1 for c in chains(frames) for a, b in zip(sorted(c), sorted(c)[1:]))
-    return [root(squares), 1000 * gaps / length, found, sum(map(len, marked.values())) - found,
-            boxes - found]
+    found = sum(len(matched(people, frames[f], .5)) for f, people in marked.items())
+    chained = chains(frames)
+    gaps = sum(b - a > 1 for c in chained for a, b in zip(sorted(c), sorted(c)[1:]))
+    return [root([s for c in chained for s in squares(c)]),
+            1000 * gaps / sum(max(c) - min(c) + 1 for c in chained), found,
+            sum(map(len, marked.values())) - found, sum(len(frames[f]) for f in marked) - found]
 
 
 def draw(path, before, after):
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    best = None
+    """Draws the first 120 frames of the person that nmsfilter misses most often in them."""
+    import matplotlib.pyplot as plot
+    best = []
     for chain in chains(after):
         frames = sorted(chain)[:120]
-        raw = {}
-        for f in frames:
-            box = max(before[f], key=lambda b: iou(b[0], chain[f]), default=None)
-            raw[f] = box[0][1] if box and iou(box[0], chain[f]) > .3 else math.nan
-        gaps = sum(map(math.isnan, raw.values()))
-        if len(frames) == 120 and gaps < 60 and (best is None or gaps > best[0]):
-            best = gaps, frames, raw, chain
-    _, frames, raw, chain = best
-    pyplot.figure(figsize=(8, 3), dpi=80)
-    pyplot.plot(frames, [raw[f] for f in frames], "o-", ms=3, lw=.8, label="nmsfilter")
-    pyplot.plot(frames, [chain[f][1] for f in frames], lw=2, label="boxsteady")
-    pyplot.xlabel("frame")
-    pyplot.ylabel("upper edge, pixels")
-    pyplot.legend()
-    pyplot.tight_layout()
-    pyplot.savefig(path)
+        near = [max(before[f], key=lambda b: iou(b[0], chain[f]), default=None) for f in frames]
+        raw = [b[0][1] if b and iou(b[0], chain[f]) > .3 else math.nan
+               for b, f in zip(near, frames)]
+        missed = sum(map(math.isnan, raw))
+        if len(frames) == 120 and missed < 60:
+            best = max(best, [missed, frames, raw, [chain[f][1] for f in frames]])
+    plot.figure(figsize=(8, 3), dpi=80)
+    plot.plot(best[1], best[2], "o-", ms=3, lw=.8, label="nmsfilter")
+    plot.plot(best[1], best[3], lw=2, label="boxsteady")
+    plot.xlabel("frame")
+    plot.ylabel("upper edge, pixels")
+    plot.legend()
+    plot.tight_layout()
+    plot.savefig(path)
 
 
 def row(*cells):
-    print("| " + " | ".join(c if isinstance(c, str) else f"{c:.2f}".rstrip("0").rstrip(".")
-                            for c in cells) + " |", flush=True)
+    print("| " + " | ".join(c if isinstance(c, str) else f"{c:.2f}" for c in cells) + " |")
 
 
 def main(program, recording=None, picture=None):
