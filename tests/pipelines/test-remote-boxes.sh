@@ -34,13 +34,20 @@ received ()
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$WORK"' EXIT
 port=$(python3 -c 'import random; print(random.randrange(20000, 30000, 4))')
 
-# transfer WAY: receives in the background while it sends.
+# transfer WAY: receives in the background while it sends, once both ports of the receiver are bound.
 transfer ()
 {
+  local second=1 bound
+  [ "$1" = tcp ] || second=2
   timeout -k 5 100 "$PIPELINES/remote-boxes.sh" receive --over "$1" --port "$port" \
     --output "$1.jsonl" >receiver.out 2>receiver.err &
   receiver=$!
-  sleep 2
+  for bound in "$port" $((port + second)); do
+    for _ in $(seq 300); do
+      ! grep -qs ":$(printf %04X "$bound") " /proc/net/{tcp,tcp6,udp,udp6} || break
+      sleep 0.1
+    done
+  done
   run remote-boxes send --over "$1" --port "$port" --boxes boxes.jsonl --input video.avi
 }
 
