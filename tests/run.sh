@@ -122,7 +122,7 @@ packages_of ()
   cross="$bare debootstrap"
   case $1 in
     user) echo "$BUILD $VIDEO" ;;
-    release) echo "$BUILD $VIDEO $ONNX $RULES $PYPI git gstreamer1.0-plugins-bad python3-torchvision valgrind
+    release) echo "$BUILD $VIDEO $ONNX $RULES $PYPI git gstreamer1.0-plugins-bad python3-torchvision
       chromium chromium-driver curl python3-selenium
       kcat mosquitto mosquitto-clients python3-paho-mqtt
       doxygen furo python3-breathe python3-myst-parser python3-sphinx" ;;
