@@ -28,7 +28,8 @@ minutes on two cores after quickstart.sh, and 70 MB of packages more.
   minimal   only the elements without further libraries, from the three -dev packages; their
             suites; installed into a prefix and used from there
 
---all, what CI runs: asan, minimal and these, half an hour and 10 GB of disk:
+--all, what CI runs: asan, minimal and these, half an hour and 10 GB of disk (fresh and packages run
+beside the others, and their output comes at the end):
 
   release   every suite but tpu, optimised build; onnxdetect with what is downloaded from PyPI;
             the documentation site
@@ -47,7 +48,8 @@ minutes on two cores after quickstart.sh, and 70 MB of packages more.
   tsan      many streams and threads under ThreadSanitizer, and a plugin without
             locks, which it has to find fault with
   msan      the core and its engines under MemorySanitizer, on the corpus of its fuzzer
-  arm       the core for AArch64 by a cross compiler, its suite under qemu
+  arm       the core for AArch64 by a cross compiler, its suite under qemu without the tests of
+            failing allocations and of the seeds' flaws
   i386      the core for 32-bit x86 by a cross compiler, its suite
   fuzz      each fuzzer for NMS_FUZZ_SECONDS (10), starting from its corpus
   fresh     README's commands on a Debian 12 with nothing on it (root only)
@@ -538,9 +540,9 @@ stage_msan ()
   check "fuzz-core" "$NMS_BUILD_DIR/msan/tests/fuzz/fuzz-core" -runs=0 "$corpus"
 }
 
-# foreign ARCHITECTURE ROUNDS: builds the core for another processor and runs its suite. Leaves
-# out the tests of many boxes, which take minutes under qemu; hostile checks counts of pair tests that
-# are the same on every instruction set.
+# foreign ARCHITECTURE ROUNDS [SUITE]: builds the core for another processor and runs its suite,
+# without SUITE. Leaves out the tests of many boxes, which take minutes under qemu; hostile checks
+# counts of pair tests that are the same on every instruction set.
 foreign ()
 {
   local architecture=$1 rounds=$2 dir="$NMS_BUILD_DIR/$1"
@@ -552,12 +554,12 @@ foreign ()
     >"$dir/xla-probe.sh"
   chmod +x "$dir/xla-probe.sh"
   NMS_XLA_PROBE="$dir/xla-probe.sh" NMS_TEST_ROUNDS=$rounds NMS_TIMEOUT_MULTIPLIER=30 \
-    suites "$architecture" $(no_suites many)
+    suites "$architecture" $(no_suites many ${3-})
 }
 
 stage_arm ()
 {
-  foreign arm64 3 || return 0
+  foreign arm64 3 slow-emulated || return 0
   check "NEON is what runs" bash -c '"$@" | grep "^neon (obeyed)"' - \
     "$NMS_BUILD_DIR/arm64-debian/run" "$NMS_BUILD_DIR/arm64/tests/core/test-levels" --print-level
 }
@@ -881,7 +883,7 @@ main ()
     say "0 passed, 1 failed"
     exit 1
   fi
-  durations+=("install" "$((SECONDS - start))")
+  durations+=("apt-get" "$((SECONDS - start))")
   commit=$(clean_commit)
   if [ -n "$tidy" ]; then
     for name in $BESIDE_STAGES; do
