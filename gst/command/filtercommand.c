@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* filtercommand: the program nms-filter, which filters recordings of boxes as nmsfilter filters
  * those of a stream, with all processors. It expects files of any length. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +34,7 @@ typedef struct
 {
   gchar *from_name, *to_name, *sweep_text, **files;
   gint threads;
-  gboolean quiet;
+  gboolean quiet, version;
   BoxListSettings properties;
   Sweep sweep;
   RecordFormat from, to;
@@ -177,6 +181,7 @@ parse (Command *c, gint *argc, gchar ***argv, GError **error)
         " has an output: OUTPUT kept.jsonl becomes kept-0.3.jsonl",
         "NAME=FIRST..LAST..STEP" },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &c->quiet, "Report errors only", NULL },
+    { "version", 0, 0, G_OPTION_ARG_NONE, &c->version, "Print the version and end", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &c->files, NULL, NULL }, { NULL }
   };
   GOptionContext *context = g_option_context_new ("INPUT [OUTPUT]");
@@ -185,7 +190,8 @@ parse (Command *c, gint *argc, gchar ***argv, GError **error)
   g_option_context_set_summary (context, summary);
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_group (context, filter_properties_group (&c->properties));
-  parsed = g_option_context_parse (context, argc, argv, error) && check_command (c, error);
+  parsed = g_option_context_parse (context, argc, argv, error)
+      && (c->version || check_command (c, error));
   g_option_context_free (context);
   return parsed;
 }
@@ -237,9 +243,12 @@ main (gint argc, gchar *argv[])
   gst_init (NULL, NULL);
   filter_properties_init (&c.properties);
   parsed = parse (&c, &argc, &argv, &error);
+  if (parsed && c.version)
+    g_print ("nms-filter %s\n", PACKAGE_VERSION);
   good = parsed
-      && (c.sweep.name ? filter_sweep (&c, &error)
-                       : filter_to (&c, c.files[1] ? c.files[1] : "-", &error));
+      && (c.version
+          || (c.sweep.name ? filter_sweep (&c, &error)
+                           : filter_to (&c, c.files[1] ? c.files[1] : "-", &error)));
   if (error)
     g_printerr ("nms-filter: %s\n", error->message);
   g_clear_error (&error);

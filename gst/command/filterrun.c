@@ -84,7 +84,8 @@ read_more (Run *self, GError **error)
   return got >= 0 || file_error_set (error, errno);
 }
 
-/* Reads until the first line that is not blank is known, and sets the format. */
+/* Reads until the first line that is not blank is known, passes over a byte order mark, and sets the
+ * format. */
 static gboolean
 read_beginning (Run *self, GError **error)
 {
@@ -94,6 +95,10 @@ read_beginning (Run *self, GError **error)
     if (!read_more (self, error))
       return FALSE;
   while (!self->ended && strspn (self->rest->str, " \t\r\n") == self->rest->len);
+  if (g_str_has_prefix (self->rest->str, "\xef\xbb\xbf")) {
+    g_string_erase (self->rest, 0, 3);
+    self->offset += 3;
+  }
   first = self->rest->str[strspn (self->rest->str, " \t\r\n")];
   self->from = self->options->from;
   if (self->from == RECORD_FORMAT_AUTO && (first == '{' || first == '\0'))
@@ -102,8 +107,8 @@ read_beginning (Run *self, GError **error)
     self->from = RECORD_FORMAT_MOT;
   self->to = self->options->to == RECORD_FORMAT_AUTO ? self->from : self->options->to;
   if (self->from == RECORD_FORMAT_AUTO)
-    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-        "the text is neither JSON Lines, MOT challenge text nor empty");
+    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "the text is %s",
+        record_reader_guess (self->rest->str));
   return self->from != RECORD_FORMAT_AUTO;
 }
 
@@ -341,7 +346,8 @@ write_block (Run *self, const Block *block, GError **error)
   self->counts.kept += more->kept;
   self->reached = block->end;
   if (!write_all (self->out, block->out->str, block->out->len, error)) {
-    g_prefix_error (error, "cannot write to %s: ", self->options->output);
+    g_prefix_error (error, "cannot write to %s: ",
+        g_str_equal (self->options->output, "-") ? "standard output" : self->options->output);
     return FALSE;
   }
   if (block->error) {

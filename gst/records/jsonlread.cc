@@ -607,7 +607,7 @@ read_resolution (JsonlParser *self, ondemand::value value)
 static gboolean
 read_frame (JsonlParser *self, ondemand::object object, gboolean boxes)
 {
-  gboolean have_objects = FALSE;
+  gboolean have_objects = FALSE, is_coco = FALSE;
   RecordedFrame *frame = self->frame;
 
   return read_members (self, object,
@@ -632,6 +632,7 @@ read_frame (JsonlParser *self, ondemand::object object, gboolean boxes)
                  return get_integer (self, value, "stream", 0, G_MAXUINT32, &frame->stream);
                if (name == "stream-id")
                  return get_string (self, value, "stream-id", &text);
+               is_coco |= name == "annotations";
                if (name != "objects")
                  return skip_value (self, value, 1);
                if (have_objects)
@@ -640,7 +641,10 @@ read_frame (JsonlParser *self, ondemand::object object, gboolean boxes)
                return expect (self, value, ondemand::json_type::array, "objects", "is not an array")
                    && (!boxes || read_boxes (self, value));
              })
-      && (have_objects || frame->width > 0 || refuse (self, "objects", "is missing"))
+      && (have_objects || frame->width > 0
+          || refuse (self, "objects",
+              is_coco ? "is missing; this is a COCO annotation file, not a recording"
+                      : "is missing"))
       && check_suppressors (self);
 }
 

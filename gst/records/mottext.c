@@ -37,6 +37,8 @@ parse_column (const gchar **text, guint column, gdouble *number, GError **error)
   if (!isfinite (*number))
     return refuse (error, "%s is not a finite number", column_names[column]);
   end += strspn (end, " \t\r");
+  if (*end == ';')
+    return refuse (error, "the columns are separated by semicolons; MOT text has commas");
   if (*end != ',' && *end != '\0')
     return refuse (error, "%s is not a number", column_names[column]);
   *text = end;

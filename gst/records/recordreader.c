@@ -182,6 +182,21 @@ last_mot (RecordReader *self, RecordedFrame *frame)
 }
 
 /* Sets the format by the first character of a line. Returns FALSE if it fits none. */
+const gchar *
+record_reader_guess (const gchar *text)
+{
+  if (g_str_has_prefix (text, "\x1f\x8b"))
+    return "compressed by gzip; zcat FILE | nms-filter - unpacks it";
+  if (g_str_has_prefix (text,
+          "\xfd"
+          "7zXZ")
+      || g_str_has_prefix (text, "\x28\xb5\x2f\xfd"))
+    return "compressed; unpack it with xzcat or zstdcat";
+  if (text[strspn (text, " \t\r\n")] == '[')
+    return "a JSON array, such as COCO results; docs/nms-filter.md converts them";
+  return "neither JSON Lines (which begins with '{') nor MOT text (which begins with a digit)";
+}
+
 static gboolean
 detect (RecordReader *self, const gchar *line)
 {
@@ -235,9 +250,7 @@ next_frame (RecordReader *self, gboolean boxes, RecordedFrame *frame, GError **e
       return result;
     if (self->format == RECORD_FORMAT_AUTO && !detect (self, line))
       return refuse (self, error,
-          g_error_new_literal (RECORD_ERROR, RECORD_ERROR_UNUSABLE,
-              "neither JSON Lines (which begins with '{') nor MOT text (which begins with a "
-              "digit)"));
+          g_error_new_literal (RECORD_ERROR, RECORD_ERROR_UNUSABLE, record_reader_guess (line)));
     growing = may_grow (self, line, length);
     if (self->format == RECORD_FORMAT_JSONL)
       result = next_jsonl (self, line, length, boxes, frame, &complete, error);

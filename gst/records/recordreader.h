@@ -28,6 +28,9 @@ RecordReader *record_reader_new (LineReader *lines, RecordFormat format, gsize m
     LabelTable *labels);
 void record_reader_free (RecordReader *self);
 
+/* Says what a text is that is no recording, and what to do with it, by its first bytes. */
+const gchar *record_reader_guess (const gchar *text);
+
 /* Returns the lines, which the reader owns. */
 LineReader *record_reader_lines (RecordReader *self);
 

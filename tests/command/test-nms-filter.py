@@ -4,6 +4,7 @@
 boxrecord write, with any number of threads."""
 import contextlib
 import csv
+import gzip
 import json
 import os
 import random
@@ -245,10 +246,28 @@ class Errors(Case):
         self.refused(1, ":1: frame is not an integer", "-", input="0,1,2,3,4,5\n")
         self.refused(1, ":3: frame 1 comes after frame 2", "-", input="1,1,2,3,4,5\n2,1,2,3,4,5\n"
                      "1,1,2,3,4,5\n")
-        self.refused(1, "neither JSON Lines, MOT", "-", input="]\n")
+        self.refused(1, "-: the text is neither JSON Lines", "-", input="]\n")
+        self.refused(1, "separated by semicolons", "-", input="1;2;3;4;5;6;0.5\n")
+        self.refused(1, "a COCO annotation file", "-", input='{"images":[],"annotations":[]}\n')
+        self.refused(1, "a JSON array, such as COCO results", "-", input='[{"image_id":1}]\n')
+        file = self.path("packed.jsonl.gz")
+        with open(file, "wb") as packed:
+            packed.write(gzip.compress(b"{}"))
+        self.refused(1, "packed.jsonl.gz: the text is compressed by gzip; zcat FILE", file)
+        self.refused(2, '--min-neighbors cannot be "3.7"', self.input, "--min-neighbors=3.7")
+        self.refused(1, "cannot write to /dev/full: No space", self.input, "/dev/full")
         self.refused(1, "No such file", self.path("none"))
         self.refused(1, "No such file", self.input, self.path("none/out"))
         self.assertEqual(self.filtered("-", input=""), "")
+
+    def test_byte_order_mark(self):
+        text = "".join(line + "\n" for line in self.lines)
+        self.assertEqual(self.filtered("-", input="\ufeff" + text), self.filtered("-", input=text))
+
+    def test_version(self):
+        done = self.run_filter("--version")
+        self.assertRegex(done.stdout, r"^nms-filter \d+\.\d+\.\d+\n$")
+        self.assertEqual(done.returncode, 0)
 
     def test_output_is_the_input(self):
         before = self.read("in.jsonl")

@@ -66,7 +66,7 @@ malformed_mot_lines_are_refused (void)
     { "1,1,2,3,4294967296,5,1,-1,-1,-1", "width or height is 2^32" },
     { "1,1,2,3,4,5,,-1,-1,-1", "conf is not a number" },
     { "1,1,2,3,4,5,1 2,-1,-1,-1", "conf is not a number" },
-    { "1;1;2;3;4;5;1", "frame is not a number" },
+    { "1;1;2;3;4;5;1", "the columns are separated by semicolons" },
     { "1,1,2,3,4,5,1,person,1", "column 8 is not a number" },
     { "1,1,2,3,4,5,1,1.5,1", "class is not an integer" },
     { "1,1,2,3,4,5,1,", "column 8 is not a number" },
