@@ -84,8 +84,8 @@ read_more (Run *self, GError **error)
   return got >= 0 || file_error_set (error, errno);
 }
 
-/* Reads until the first line that is not blank is known, passes over a byte order mark, and sets the
- * format. */
+/* Reads until the first line that is not blank is known, passes over a byte order mark, and sets
+ * the format. */
 static gboolean
 read_beginning (Run *self, GError **error)
 {
