@@ -451,6 +451,8 @@ nms_open_video ()
     ! identity eos-after=2 ! y4menc ! filesink "$(nms_set location "$look/frame")" >"$look/log" 2>&1 || true
   header=$(head -c 200 "$look/frame" 2>/dev/null | head -n 1 | tr -d '\0')
   reason=$(grep -m 1 -E '^(ERROR|WARNING): ' "$look/log" | sed 's/^[A-Z]*: //' || true)
+  [ -n "$header" ] || ! grep -q 'reason not-linked' "$look/log" ||
+    die "'$NMS_INPUT' is not a video: it has only sound that GStreamer can decode"
   [[ $header =~ ^YUV4MPEG2\ .*W([0-9]+)\ H([0-9]+) ]] ||
     die "'$NMS_INPUT' is not a video that GStreamer can decode${reason:+: $reason}"
   NMS_WIDTH=${BASH_REMATCH[1]} NMS_HEIGHT=${BASH_REMATCH[2]}

@@ -22,7 +22,7 @@
  * ## Example launch line
  * |[
  * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! videoconvert ! video/x-raw,format=RGB \
- *   ! tiledetect columns=3 rows=2 overlap=64 detector='facedetect display=false qos=false' \
+ *   ! tiledetect columns=3 rows=2 overlap=64 detector='hogdetect pyramid-step=1.2' \
  *   ! nmsfilter ! boxoverlay ! videoconvert ! autovideosink
  * ]|
  */
@@ -701,8 +701,8 @@ install_properties (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, PROP_DETECTOR,
       g_param_spec_string ("detector", "Detector",
-          "Launch line of the detector, with one input and one output, such as \"facedetect "
-          "display=false\"; it may scale and convert the tile. Settable in the state NULL",
+          "Launch line of the detector, with one input and one output, such as \"hogdetect "
+          "scale=2\"; it may scale and convert the tile. Settable in the state NULL",
           DEFAULT_DETECTOR, FIXED));
   g_object_class_install_property (object_class, PROP_COLUMNS,
       g_param_spec_uint ("columns", "Columns", "Tiles in a row. Settable in the state NULL", 1,

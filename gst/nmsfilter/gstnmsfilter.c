@@ -34,10 +34,10 @@
  *
  * ## Example launch lines
  *
- * Find the faces in the pictures of a camera, without OpenCV's own grouping of boxes:
+ * Find the people in the pictures of a camera with the detector of the examples:
  * |[
- * gst-launch-1.0 v4l2src ! videoconvert ! facedetect min-neighbors=0 display=false qos=false \
- *   ! nmsfilter min-neighbors=3 iou-threshold=0.3 ! boxoverlay ! videoconvert ! autovideosink
+ * gst-launch-1.0 v4l2src ! videoconvert ! hogdetect \
+ *   ! nmsfilter score-threshold=0.7 iou-threshold=0.3 ! boxoverlay ! videoconvert ! autovideosink
  * ]|
  * Use thresholds for single classes, keep at most 20 boxes, and print statistics every
  * second:

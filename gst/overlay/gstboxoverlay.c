@@ -34,7 +34,7 @@
  * ## Example launch line
  * |[
  * gst-launch-1.0 filesrc location=video.mkv ! decodebin ! videoconvert \
- *   ! facedetect display=false qos=false ! nmsfilter ! boxoverlay \
+ *   ! hogdetect ! nmsfilter score-threshold=0.7 ! boxoverlay \
  *   ! videoconvert ! autovideosink
  * ]|
  */

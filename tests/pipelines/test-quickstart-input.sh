@@ -76,3 +76,10 @@ for line in open("upright/after.jsonl"):
     assert frame["resolution"] == {"width": 768, "height": 576}, frame["resolution"]
     assert frame["objects"] and all(box["h"] > box["w"] for box in frame["objects"])
 END
+
+# Sound alone.
+gst-launch-1.0 -q audiotestsrc num-buffers=50 ! wavenc ! filesink location=sound.wav
+gst-launch-1.0 -q audiotestsrc num-buffers=50 ! vorbisenc ! oggmux ! filesink location=sound.ogg
+for file in sound.wav sound.ogg; do
+  refused "'$file' is not a video" quickstart --input $file --output sound
+done
