@@ -334,10 +334,10 @@ read_mark (GstBuffer *buffer, guint *number)
   return meta && gst_structure_get_uint (gst_custom_meta_get_structure (meta), "number", number);
 }
 
-/* Marks a tile that enters the funnel, which passes on the events of one of its pads only, and
- * pushes the tile's caps if they are others than those of the tile before. */
-static GstPadProbeReturn
-on_funnel_input (GstPad *pad, GstPadProbeInfo *info, gpointer number)
+/* Pushes the caps of a pad of the funnel, which passes on the sticky events of one pad only, if
+ * they are others than those of the tile before. */
+static void
+push_caps (GstPad *pad)
 {
   GstElement *funnel = gst_pad_get_parent_element (pad);
   GstPad *output = gst_element_get_static_pad (funnel, "src");
@@ -345,12 +345,26 @@ on_funnel_input (GstPad *pad, GstPadProbeInfo *info, gpointer number)
 
   if (before && caps && !gst_caps_is_equal (before, caps))
     gst_pad_push_event (output, gst_event_new_caps (caps));
-  info->data = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
-  mark (info->data, GPOINTER_TO_UINT (number));
   gst_clear_caps (&before);
   gst_clear_caps (&caps);
   gst_object_unref (output);
   gst_object_unref (funnel);
+}
+
+/* Marks what enters the funnel: a tile, or a GAP event in place of one. */
+static GstPadProbeReturn
+on_funnel_input (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  const guint number = GPOINTER_TO_UINT (user_data);
+
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+    push_caps (pad);
+    info->data = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+    mark (info->data, number);
+  } else if (GST_EVENT_TYPE (info->data) == GST_EVENT_GAP) {
+    info->data = gst_event_make_writable (GST_PAD_PROBE_INFO_EVENT (info));
+    gst_structure_set (gst_event_writable_structure (info->data), MARK, G_TYPE_UINT, number, NULL);
+  }
   return GST_PAD_PROBE_OK;
 }
 
@@ -376,19 +390,24 @@ on_found (GstPad *pad, GstPadProbeInfo *info, gpointer self)
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* Drops the buffers of other tiles than this one. Of the events that boxmerge sends upstream, tile
- * 0 passes on one of each. */
+/* Drops the buffers and GAP events of other tiles than this one, and the GAP events that the
+ * detector sends for a tile that it leaves out, because boxmerge would not wait for the other tiles
+ * of the frame. Of the events that boxmerge sends upstream, tile 0 passes on one of each. */
 static GstPadProbeReturn
 on_tile_output (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   const guint own = GPOINTER_TO_UINT (user_data);
-  guint number;
+  guint number = G_MAXUINT;
 
   if (info->type & GST_PAD_PROBE_TYPE_EVENT_UPSTREAM)
-    return own > 0 ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
-  return read_mark (GST_PAD_PROBE_INFO_BUFFER (info), &number) && number == own
-      ? GST_PAD_PROBE_OK
-      : GST_PAD_PROBE_DROP;
+    number = 0;
+  else if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
+    read_mark (GST_PAD_PROBE_INFO_BUFFER (info), &number);
+  else if (GST_EVENT_TYPE (info->data) == GST_EVENT_GAP)
+    gst_structure_get_uint (gst_event_get_structure (info->data), MARK, &number);
+  else
+    return GST_PAD_PROBE_OK;
+  return number == own ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
 /* Adds a probe to a pad of an element, requested if it has none of this name. */
@@ -491,9 +510,9 @@ link_shared (GstTileDetect *self, const Frame *frame, const Tile *tile, GstEleme
   g_object_set (queue, "max-size-buffers", 0, "max-size-bytes", 0, "max-size-time",
       G_GUINT64_CONSTANT (0), NULL);
   gst_bin_add (GST_BIN (self), queue);
-  add_probe (frame->funnel, sink, GST_PAD_PROBE_TYPE_BUFFER, on_funnel_input,
-      GUINT_TO_POINTER (tile->number));
-  add_probe (frame->found, src, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_UPSTREAM,
+  add_probe (frame->funnel, sink, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      on_funnel_input, GUINT_TO_POINTER (tile->number));
+  add_probe (frame->found, src, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_BOTH,
       on_tile_output, GUINT_TO_POINTER (tile->number));
   gst_element_link_pads (bin, "src", frame->funnel, sink);
   gst_element_link_pads (frame->found, src, queue, "sink");

@@ -447,6 +447,78 @@ test_lost_metadata (void)
   gst_object_unref (pipeline);
 }
 
+/* Drops the second of three tiles, and sends a GAP event for it as identity does. */
+static GstPadProbeReturn
+leave_out (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  guint *count = user_data;
+
+  if (++*count % 3 != 2)
+    return GST_PAD_PROBE_OK;
+  gst_pad_push_event (pad, gst_event_new_gap (GST_BUFFER_PTS (info->data), FRAME));
+  return GST_PAD_PROBE_DROP;
+}
+
+static GstPadProbeReturn
+check_two_tiles (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  g_assert_cmpstr (boxes_on (GST_PAD_PROBE_INFO_BUFFER (info)), ==, "0,0,320,480 0,0,640,480");
+  ++*(guint *) user_data;
+  return GST_PAD_PROBE_OK;
+}
+
+/* A shared detector that leaves a tile out does not lose the other tiles of the frame. */
+static void
+test_left_out (void)
+{
+  gchar *path = write_whole ();
+  gchar *launch = g_strdup_printf (
+      "videotestsrc num-buffers=10 ! video/x-raw,format=GRAY8,width=640,height=480,framerate=10/1 "
+      "! tiledetect rows=1 whole-frame=true detector=\"boxreplay location=%s ! identity name=det\" "
+      "! fakesink name=sink",
+      path);
+  GstElement *pipeline = pipeline_new (launch);
+  guint tiles = 0, frames = 0;
+
+  if (shares) {
+    gst_element_set_state (pipeline, GST_STATE_READY);
+    playing_probe (pipeline, "det", "src", leave_out, &tiles);
+    playing_probe (pipeline, "sink", "sink", check_two_tiles, &frames);
+    playing_to_end (pipeline);
+    g_assert_cmpuint (frames, ==, 10);
+    g_assert_cmpuint (tiles, ==, 30);
+  }
+  gst_object_unref (pipeline);
+  g_free (launch);
+  g_free (path);
+}
+
+static GstPadProbeReturn
+count_gap (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_GAP)
+    ++*(guint *) user_data;
+  return GST_PAD_PROBE_OK;
+}
+
+/* A GAP of the stream comes out once, without waiting for the frame behind it. */
+static void
+test_gap (void)
+{
+  GstHarness *h = tiles_new ("rows=1");
+  guint count = 0;
+
+  gst_pad_add_probe (h->sinkpad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, count_gap, &count, NULL);
+  expect_tiles (h, 0, 640, 480, "0,0,320,480 320,0,320,480");
+  gst_harness_push_event (h, gst_event_new_gap (FRAME, FRAME));
+  for (guint i = 0; i < 500 && count == 0; i++)
+    g_usleep (10000);
+  g_assert_cmpuint (count, ==, 1);
+  expect_tiles (h, 2, 640, 480, "0,0,320,480 320,0,320,480");
+  g_assert_cmpuint (count, ==, 1);
+  gst_harness_teardown (h);
+}
+
 /* tiledetect is a detector too: tiles of tiles. */
 static void
 test_nested (void)
@@ -615,6 +687,8 @@ static const Case all[] = {
   { "nested", test_nested },
   { "slow-detector", test_slow_detector },
   { "seeks", test_seeks },
+  { "left-out", test_left_out },
+  { "gap", test_gap },
   { "live", test_live },
   { "qos", test_qos },
   { "detector-error", test_detector_error },
