@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxfilter: the abstract element of nmsfilter and boxselect. It has the way of a buffer: reads the
- * boxes, lets the element decide their states, removes or tags those that are dropped, and counts
- * them, in single buffers and in batches. It has the properties action and stats, and presets.
+ * boxfilter: the abstract element of nmsfilter, boxselect and boxsteady. It has the way of a
+ * buffer: reads the boxes, lets the element decide their states, removes or tags those that are
+ * dropped, lets the element add boxes, and counts them, in single buffers and in batches. It has
+ * the properties action and stats, and presets.
  */
 #pragma once
 
