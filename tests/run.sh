@@ -51,7 +51,7 @@ beside the others, and their output comes at the end):
   arm       the core for AArch64 by a cross compiler, its suite under qemu without the tests of
             failing allocations and of the seeds' flaws
   i386      the core for 32-bit x86 by a cross compiler, its suite
-  fuzz      each fuzzer for NMS_FUZZ_SECONDS (10), starting from its corpus
+  fuzz      each fuzzer for NMS_FUZZ_SECONDS (5), starting from its corpus
   fresh     README's commands on a Debian 12 with nothing on it (root only)
   packages  the Debian packages: built, checked with lintian and autopkgtest,
             upgraded from an older version and purged in a Debian 12 with nothing
@@ -575,7 +575,7 @@ fuzz_one ()
   name=$(basename "$program")
   corpus="$NMS_BUILD_DIR/corpus/$name"
   mkdir -p "$corpus"
-  "$program" -max_total_time="${NMS_FUZZ_SECONDS:-10}" -timeout=20 -rss_limit_mb=4096 \
+  "$program" -max_total_time="${NMS_FUZZ_SECONDS:-5}" -timeout=20 -rss_limit_mb=4096 \
     -artifact_prefix="$NMS_BUILD_DIR/$name-" "$corpus" "$(dirname "$program")/corpus-${name#fuzz-}"
 }
 
