@@ -148,7 +148,7 @@ packages_of ()
     packages_*) echo "debootstrap autopkgtest" ;;
     tpu | cuda) echo "$BUILD $PYPI" ;;
     methods) echo "$BUILD $PYPI python3-opencv" ;;
-    frameworks | jax) echo "$BUILD $VIDEO $ONNX $PYPI python3-torchvision" ;;
+    frameworks | jax) echo "$BUILD $VIDEO $PYPI python3-torchvision" ;;
     wheel) echo "$BUILD $PYPI git" ;;
     *) die "packages_of has no row for the stage $1" ;;
   esac

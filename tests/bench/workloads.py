@@ -9,7 +9,7 @@ A workload of up to 32,768 boxes has several frames, made from other seeds. Call
 other: a processor that meets the same boxes in each call learns the outcomes of their comparisons,
 which makes code with branches up to five times as fast as on new frames.
 
-Five kinds of layout:
+Four kinds of layout:
   random    integer corners all over a 1024 x 1024 image, sides up to the image's:
             the workload of "Implementing Sequential Algorithms on TPU", its
             rounding of the corners to bfloat16 included
