@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "lazynms.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

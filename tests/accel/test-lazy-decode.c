@@ -8,7 +8,6 @@
 #include "nmsgraph.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
 #include <string.h>
 

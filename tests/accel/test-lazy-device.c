@@ -7,7 +7,6 @@
 #include "nmsxla.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <stdlib.h>
 
 #define SEEDS 6

@@ -6,8 +6,6 @@
 #include "lazycontext.h"
 #include "testrunner.h"
 
-#include <glib.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef nms_lazy_tensor Tensor;

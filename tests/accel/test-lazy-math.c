@@ -7,7 +7,6 @@
 #include "lazycontext.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
 #include <string.h>
 

@@ -9,8 +9,6 @@
 #include "wrappedpjrt.h"
 
 #include <dlfcn.h>
-#include <glib.h>
-#include <stdlib.h>
 
 typedef nms_lazy_tensor Tensor;
 

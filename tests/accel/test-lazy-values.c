@@ -7,9 +7,7 @@
 #include "lazygraphs.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef nms_lazy_tensor Tensor;

@@ -8,7 +8,6 @@
 #include "lazyscoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <string.h>
 
 static const nms__tpu_spec small = { .boxes = 1024, .picks = 128 };

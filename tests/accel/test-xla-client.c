@@ -10,7 +10,6 @@
 #include "testrunner.h"
 
 #include <dlfcn.h>
-#include <glib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -9,7 +9,6 @@
 #include "lazyscoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 

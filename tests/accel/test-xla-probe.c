@@ -8,7 +8,6 @@
 #include "nmsxla.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "sanitized.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -12,7 +12,6 @@
 #include "xlaframes.h"
 
 #include <dlfcn.h>
-#include <glib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

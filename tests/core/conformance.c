@@ -4,9 +4,6 @@
 
 #include "sharedcontext.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void
 conformance_set_yxyx (nms_boxes *boxes, const float *rows)
 {

@@ -13,9 +13,6 @@
 #include "testrunner.h"
 
 #include <errno.h>
-#include <glib.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ------------------------------------------------------------ the allocator */
 

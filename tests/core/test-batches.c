@@ -12,7 +12,6 @@
 #include "scoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <stdlib.h>
 
 #define ROUNDS 60

@@ -5,7 +5,6 @@
 #include "scoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "sharedcontext.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

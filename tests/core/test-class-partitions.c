@@ -11,7 +11,6 @@
 #include "sharedcontext.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <stdlib.h>
 
 #define ROUNDS 24

@@ -9,8 +9,6 @@
 #include "scoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -6,9 +6,7 @@
 #include "scoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <limits.h>
-#include <stdlib.h>
 
 static void
 test_life (void)

@@ -10,10 +10,7 @@
 #include "testrunner.h"
 
 #include <fenv.h>
-#include <glib.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>

@@ -7,10 +7,7 @@
 #include "sharedcontext.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST 8000
 #define SEED 20240917

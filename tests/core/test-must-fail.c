@@ -8,7 +8,6 @@
 #include "scoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <stdlib.h>
 
 static void

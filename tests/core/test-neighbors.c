@@ -10,9 +10,7 @@
 #include "sharedcontext.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WHOLE 0, 0, 4, 4   /* 16 */

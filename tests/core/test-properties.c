@@ -12,7 +12,6 @@
 #include "sharedcontext.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "scoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
 #include <stdlib.h>
 

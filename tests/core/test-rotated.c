@@ -12,10 +12,7 @@
 #include "scoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PI 3.14159265358979f
 

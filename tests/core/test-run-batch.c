@@ -10,7 +10,6 @@
 #include "scoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -10,9 +10,7 @@
 #include "sharedcontext.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct {
   nms_boxes boxes;

@@ -10,9 +10,7 @@
 #include "sharedcontext.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void
 test_row (gconstpointer data)

@@ -9,7 +9,6 @@
 #include "scoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
 #include <string.h>
 

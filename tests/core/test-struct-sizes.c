@@ -8,7 +8,6 @@
 #include "sharedcontext.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <string.h>
 
 #define FURTHER 40 /* bytes of a later version */

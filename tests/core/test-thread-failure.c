@@ -8,7 +8,6 @@
 #include "testrunner.h"
 
 #include <errno.h>
-#include <glib.h>
 #include <pthread.h>
 
 int __real_pthread_create (pthread_t *thread, const pthread_attr_t *attributes,

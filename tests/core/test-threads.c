@@ -9,9 +9,6 @@
 #include "scoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
-#include <stdlib.h>
-
 #define THREADS 8
 #define CALLS 40
 

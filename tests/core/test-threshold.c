@@ -10,7 +10,6 @@
 #include "testrunner.h"
 
 #include <float.h>
-#include <glib.h>
 #include <math.h>
 
 #if FLT_EVAL_METHOD != 0

@@ -53,6 +53,13 @@ add_scored (GstBuffer *buffer, gint id, const gchar *label, gint x, gint y, guin
   return roi;
 }
 
+/* Adds a structure, written as GStreamer does: "detection, confidence=(double)0.5;". */
+static inline void
+add_structure (GstVideoRegionOfInterestMeta *roi, const gchar *text)
+{
+  gst_video_region_of_interest_meta_add_param (roi, gst_structure_from_string (text, NULL));
+}
+
 /* Adds a region as detectors write it: doubles, normalized by the frame size, and the
  * integers that they round to. */
 static inline GstVideoRegionOfInterestMeta *
@@ -302,6 +309,25 @@ count_notification (GObject *object, GParamSpec *property, gpointer count)
   (void) object;
   (void) property;
   g_atomic_int_inc ((gint *) count);
+}
+
+/* Begins a segment at this time, which is the stream time `time`. */
+static inline void
+push_segment (GstHarness *h, GstClockTime start, GstClockTime time)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = segment.position = start;
+  segment.time = time;
+  g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+}
+
+static inline void
+push_flush (GstHarness *h)
+{
+  g_assert_true (gst_harness_push_event (h, gst_event_new_flush_start ()));
+  g_assert_true (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
 }
 
 /* Gives the element of a harness a bus, which it owns, and returns it. */

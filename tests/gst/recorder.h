@@ -22,9 +22,6 @@ GstFlowReturn recorder_push (GstHarness *h, guint index, guint boxes);
 /* Pushes frames from..to-1, each with one box; fails unless each passes. */
 void recorder_push_range (GstHarness *h, guint from, guint to);
 
-/* Returns a field of the property stats. */
-guint64 recorder_stat (GstHarness *h, const gchar *field);
-
 /* Returns the number of messages of that type on the bus, which it empties. Fails if one
  * lacks the text. */
 guint recorder_messages (GstBus *bus, GstMessageType type, const gchar *text);

@@ -82,8 +82,8 @@ add_for_states (GstBuffer *buffer)
   add_boxes (buffer, "1 a 0,300,9,9 0.1");
   add_scored (buffer, 1, "a", 0, 300, 9, 9, NAN);
   add_boxes (buffer, "1 b 400,300,9,9");
-  gst_video_region_of_interest_meta_add_param (add_scored (buffer, 1, "other", 400, 300, 9, 9, 0.9),
-      gst_structure_new ("source", "cut", G_TYPE_BOOLEAN, TRUE, NULL));
+  add_structure (add_scored (buffer, 1, "other", 400, 300, 9, 9, 0.9),
+      "source, cut=(boolean)true;");
 }
 
 static gint

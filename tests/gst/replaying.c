@@ -9,27 +9,29 @@
 
 #include "textfiles.h"
 
+/* Creates a boxreplay of the file at r->path. */
+static void
+open_path (Replay *r, const gchar *properties)
+{
+  g_autofree gchar *launch = g_strdup_printf ("boxreplay name=e location=\"%s\" %s", r->path,
+      properties);
+
+  r->h = harness_new_caps (launch, NULL);
+  r->bus = harness_bus (r->h);
+  gst_harness_set_src_caps_str (r->h, CAPS);
+}
+
 void
 replay_open (Replay *r, const gchar *contents, const gchar *properties)
 {
-  gchar *launch;
-
   r->path = text_file_new ("replay.txt", contents, -1);
-  launch = g_strdup_printf ("boxreplay name=e location=\"%s\" %s", r->path, properties);
-  r->h = gst_harness_new_parse (launch);
-  g_free (launch);
-  r->bus = gst_bus_new ();
-  gst_element_set_bus (r->h->element, r->bus);
-  gst_harness_set_src_caps_str (r->h, CAPS);
+  open_path (r, properties);
 }
 
 void
 replay_close (Replay *r)
 {
-  gst_element_set_bus (r->h->element, NULL);
-  gst_harness_teardown (r->h);
-  gst_bus_set_flushing (r->bus, TRUE);
-  gst_object_unref (r->bus);
+  harness_free (r->h);
   g_free (r->path);
 }
 
@@ -76,38 +78,17 @@ replay_x_at (Replay *r, GstClockTime pts)
   return x;
 }
 
-guint64
-replay_stat (Replay *r, const gchar *field)
-{
-  g_autoptr (GstElement) element = gst_harness_find_element (r->h, "boxreplay");
-  g_autoptr (GstStructure) stats = NULL;
-  guint64 value = G_MAXUINT64;
-
-  g_object_get (element, "stats", &stats, NULL);
-  if (!(gst_structure_get_uint64 (stats, field, &value)))
-    g_error ("no %s", field);
-  return value;
-}
-
 /* Takes all messages of that type, of which there must be exactly one. */
 gchar *
-replay_message (Replay *r, GstMessageType type)
+replay_message (GstBus *bus, GstMessageType type)
 {
-  GstMessage *message = gst_bus_pop_filtered (r->bus, type);
-  GError *error = NULL;
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, type), second = NULL;
   gchar *text;
 
-  if (message == NULL)
-    g_error ("no message");
-  if (type == GST_MESSAGE_ERROR)
-    gst_message_parse_error (message, &error, NULL);
-  else
-    gst_message_parse_warning (message, &error, NULL);
-  text = g_strdup (error->message);
-  g_error_free (error);
-  gst_message_unref (message);
-  message = gst_bus_pop_filtered (r->bus, type);
-  if (message != NULL)
+  g_assert_nonnull (message);
+  text = message_text (message);
+  second = gst_bus_pop_filtered (bus, type);
+  if (second)
     g_error ("a second message after: %s", text);
   return text;
 }
@@ -115,7 +96,7 @@ replay_message (Replay *r, GstMessageType type)
 void
 replay_must_say (Replay *r, GstMessageType type, const gchar *what)
 {
-  g_autofree gchar *text = replay_message (r, type);
+  g_autofree gchar *text = replay_message (r->bus, type);
 
   if (strstr (text, what) == NULL)
     g_error ("said: %s\nnot: %s", text, what);
@@ -149,16 +130,12 @@ replay_records (const gchar *times)
 int
 replay_open_pipe (Replay *r, const gchar *properties)
 {
-  g_autofree gchar *launch = NULL;
   int fd;
 
-  *r = (Replay) { .path = text_file_path ("pipe"), .bus = gst_bus_new () };
+  r->path = text_file_path ("pipe");
   g_assert_cmpint (mkfifo (r->path, 0600), ==, 0);
   fd = open (r->path, O_RDWR);
-  launch = g_strdup_printf ("boxreplay name=e location=%s %s", r->path, properties);
-  r->h = gst_harness_new_parse (launch);
-  gst_element_set_bus (r->h->element, r->bus);
-  gst_harness_set_src_caps_str (r->h, CAPS);
+  open_path (r, properties);
   return fd;
 }
 
@@ -174,29 +151,18 @@ replay_close_pipe (Replay *r, int fd)
 void
 replay_must_refuse (const gchar *text, const gchar *launch, ...)
 {
-  g_autoptr (GstBus) bus = gst_bus_new ();
   g_autoptr (GstElement) element = NULL;
-  va_list args;
   g_autofree gchar *line = NULL;
+  va_list args;
 
   va_start (args, launch);
   line = g_strdup_vprintf (launch, args);
   va_end (args);
-  element = gst_object_ref_sink (gst_parse_launch (line, NULL));
-  gst_element_set_bus (element, bus);
+  element = element_new (line);
   for (guint i = 0; i < 2; i++) {
-    Replay r = { .bus = bus };
-    gchar *said;
-
-    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PLAYING), ==,
-        GST_STATE_CHANGE_FAILURE);
-    said = replay_message (&r, GST_MESSAGE_ERROR);
-    if (strstr (said, text) == NULL)
-      g_error ("%s said: %s", line, said);
-    g_free (said);
+    expect_no_start (element, text);
     gst_element_set_state (element, GST_STATE_NULL);
   }
-  gst_element_set_bus (element, NULL);
 }
 
 void
@@ -205,17 +171,6 @@ replay_open_records (Replay *r, const gchar *times, const gchar *properties)
   g_autofree gchar *text = replay_records (times);
 
   replay_open (r, text, properties);
-}
-
-void
-replay_segment (Replay *r, GstClockTime start, GstClockTime time)
-{
-  GstSegment segment;
-
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.start = segment.position = start;
-  segment.time = time;
-  g_assert_true (gst_harness_push_event (r->h, gst_event_new_segment (&segment)));
 }
 
 void
@@ -229,13 +184,6 @@ replay_reverse (Replay *r, GstClockTime stop)
   g_assert_true (gst_harness_push_event (r->h, gst_event_new_segment (&segment)));
 }
 
-void
-replay_flush (Replay *r)
-{
-  g_assert_true (gst_harness_push_event (r->h, gst_event_new_flush_start ()));
-  g_assert_true (gst_harness_push_event (r->h, gst_event_new_flush_stop (TRUE)));
-}
-
 static void
 play_step (Replay *r, const gchar *step)
 {
@@ -244,7 +192,7 @@ play_step (Replay *r, const gchar *step)
   if (*mark == '=') {
     g_autofree gchar *field = g_strndup (step, (gsize) (mark - step));
 
-    g_assert_cmpuint (replay_stat (r, field), ==, g_ascii_strtoull (mark + 1, NULL, 10));
+    g_assert_cmpuint (stat_of (r->h->element, field), ==, g_ascii_strtoull (mark + 1, NULL, 10));
   } else if (g_str_equal (step, "quiet")) {
     g_assert_null (gst_bus_pop_filtered (r->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
   } else if (g_str_equal (step, "eos")) {
@@ -253,9 +201,9 @@ play_step (Replay *r, const gchar *step)
     const GstClockTime time = *mark ? g_ascii_strtoull (mark + 1, NULL, 10) * FRAME : 0;
 
     if (!g_str_has_prefix (step, "from"))
-      replay_flush (r);
+      push_flush (r->h);
     if (*mark)
-      replay_segment (r, time, time);
+      push_segment (r->h, time, time);
   } else {
     const gchar *x = strchr (step, ':') + 1;
 

@@ -50,20 +50,15 @@ GstVideoRegionOfInterestMeta *replay_box (GstBuffer *buffer, guint n);
 /* Pushes one buffer. Returns x of its first box, or -1 if it has none. */
 gint replay_x_at (Replay *r, GstClockTime pts);
 
-/* Returns a field of the property stats. */
-guint64 replay_stat (Replay *r, const gchar *field);
-
 /* Returns the text of the only message of that type. Fails if there is none or more than
  * one. Free it. */
-gchar *replay_message (Replay *r, GstMessageType type);
+gchar *replay_message (GstBus *bus, GstMessageType type);
 
 /* Fails unless the only message of that type contains `what` and the name of the file. */
 void replay_must_say (Replay *r, GstMessageType type, const gchar *what);
 
-void replay_segment (Replay *r, GstClockTime start, GstClockTime time);
 /* Begins a segment that is played in reverse and ends at 0. */
 void replay_reverse (Replay *r, GstClockTime stop);
-void replay_flush (Replay *r);
 
 /* Opens a FIFO that a boxreplay with these properties reads. Returns its end for writing, which
  * replay_close_pipe () closes if it is not -1. */

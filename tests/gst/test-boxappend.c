@@ -3,18 +3,13 @@
  * boxappend and boxrewrite: regions that are moved, rescored, and appended to those of another
  * buffer. Calls functions of the plugin directly.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 #include "meta/boxappend.h"
 #include "meta/boxmap.h"
 #include "meta/boxremove.h"
 #include "meta/boxrewrite.h"
 
-static void
-add_structure (GstVideoRegionOfInterestMeta *roi, const gchar *text)
-{
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_from_string (text, NULL));
-}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (BoxMetaReading, box_meta_reading_free)
 
 /* Returns a region as text: label, place, id, parent and structures. Free it. */
 static gchar *
@@ -76,8 +71,8 @@ branch_new (void)
 static void
 test_rewrite_moved (void)
 {
-  BoxMetaReading *reading = box_meta_reading_new ();
-  GstBuffer *buffer = branch_new ();
+  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
+  g_autoptr (GstBuffer) buffer = branch_new ();
   BoxMap map;
 
   box_meta_reading_take (reading, buffer, FRAME_WIDTH, FRAME_HEIGHT, 0);
@@ -93,17 +88,15 @@ test_rewrite_moved (void)
       "nms, state=(string)kept, suppressed-by=(int)1; | recorded, region_id=(int)4, "
       "parent_id=(int)0;",
       "face 43 33 2 2 id=7 parent=1");
-  gst_buffer_unref (buffer);
-  box_meta_reading_free (reading);
 }
 
 /* Rewrites scores and rotations, also where there was none, before boxes are removed. */
 static void
 test_rewrite_scores (void)
 {
-  BoxMetaReading *reading = box_meta_reading_new ();
+  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
   GArray *boxes = box_meta_reading_boxes (reading);
-  GstBuffer *buffer = frame_new (0);
+  g_autoptr (GstBuffer) buffer = frame_new (0);
 
   add_boxes (buffer, "1 a -10,10,20,20 0.5; 2 b 30,10,20,20; 3 c 60,10,20,20 0.5");
   add_structure (add_region (buffer, 4, "d", 90, 10, 20, 20), "rotation, angle=0.5;");
@@ -124,18 +117,17 @@ test_rewrite_scores (void)
       "c 60 10 20 20 id=3 parent=0 | detection, confidence=(double)0.5; | "
       "rotation, angle=(double)0.75;",
       "d 90 10 20 20 id=4 parent=0 | rotation, angle=(double)0;");
-  gst_buffer_unref (buffer);
-  box_meta_reading_free (reading);
 }
 
 /* Appends the boxes of a branch at 300, 200, twice: copies their structures, then moves them. */
 static void
 test_append (void)
 {
-  BoxMetaReading *reading = box_meta_reading_new ();
-  GstBuffer *buffer = frame_new (0), *branch = branch_new ();
+  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
+  g_autoptr (GstBuffer) buffer = frame_new (0);
+  GstBuffer *branch = branch_new ();
   const guint metas = gst_buffer_get_n_meta (branch, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-  GArray *boxes = g_array_new (FALSE, FALSE, sizeof (Box));
+  g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, sizeof (Box));
 
   add_boxes (buffer, "1 car 1,2,3,4");
   add_structure (add_region (buffer, 2, "roi", 0, 0, 9, 9), "roi/x264enc, delta-qp=(int)5;");
@@ -168,9 +160,6 @@ test_append (void)
   g_assert_cmpstr (g_quark_to_string (g_array_index (boxes, Box, 4).source), ==, "right");
   g_assert_cmpint (g_array_index (boxes, Box, 4).parent, ==, 3);
   g_assert_true (g_array_index (boxes, Box, 3).flags & BOX_HAS_NORMALIZED);
-  g_array_unref (boxes);
-  gst_buffer_unref (buffer);
-  box_meta_reading_free (reading);
 }
 
 /* Boxes outside are not appended, nor are their ids; regions without an id stay so; a second
@@ -178,8 +167,8 @@ test_append (void)
 static void
 test_append_some (void)
 {
-  BoxMetaReading *reading = box_meta_reading_new ();
-  GstBuffer *buffer = frame_new (0), *branch = frame_new (0), *next = frame_new (0);
+  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
+  g_autoptr (GstBuffer) buffer = frame_new (0), branch = frame_new (0), next = frame_new (0);
   BoxMap map;
 
   add_boxes (branch, "5 person 0,0,10,10; 6 face 8,0,10,10 in 5");
@@ -196,10 +185,6 @@ test_append_some (void)
   ASSERT_REGIONS (buffer, "face 0 0 6 10 id=1 parent=0", " 18 0 10 10 id=0 parent=1");
   ASSERT_REGIONS (next, "face 0 0 6 10 id=1 parent=0 | source, name=(string)two;",
       " 18 0 10 10 id=0 parent=1 | source, name=(string)two;");
-  gst_buffer_unref (next);
-  gst_buffer_unref (branch);
-  gst_buffer_unref (buffer);
-  box_meta_reading_free (reading);
 }
 
 /* Where no ids are left above the highest one, the appended boxes get unused lower ones. */
@@ -207,8 +192,8 @@ static void
 test_append_below_highest (void)
 {
   static const gint ids[] = { G_MAXINT, 1, 3 };
-  BoxMetaReading *reading = box_meta_reading_new ();
-  GstBuffer *buffer = frame_new (0), *branch = frame_new (0);
+  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
+  g_autoptr (GstBuffer) buffer = frame_new (0), branch = frame_new (0);
 
   for (guint i = 0; i < 3; i++) {
     add_region (buffer, ids[i], "person", 0, 0, 10, 10);
@@ -217,9 +202,6 @@ test_append_below_highest (void)
   box_meta_reading_take (reading, branch, 0, 0, 0);
   g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, NULL, FALSE), ==, 3);
   g_assert_cmpstr (ids_on (buffer), ==, "2147483647 1 3 2 4 5");
-  gst_buffer_unref (branch);
-  gst_buffer_unref (buffer);
-  box_meta_reading_free (reading);
 }
 
 static const TestCase cases[] = { CASE (test_rewrite_moved), CASE (test_rewrite_scores),

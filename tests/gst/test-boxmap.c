@@ -3,7 +3,6 @@
  * boxmap: maps of one picture into another, against places worked out by hand, and against the
  * corners of rotated boxes. Calls functions of the plugin directly.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 #include "meta/boxmap.h"
 

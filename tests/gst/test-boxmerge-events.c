@@ -359,7 +359,7 @@ test_link (void)
 }
 
 static void
-push_flush (Merging *m, guint32 seqnum, gboolean start)
+push_flushes (Merging *m, guint32 seqnum, gboolean start)
 {
   GstHarness *const all[] = { m->branch[0], m->main };
 
@@ -387,9 +387,9 @@ test_seek (void)
   merging_play (&m, "a0:1 m0 =0:1 a200:1 m100 =100:1");
   gst_event_unref (merging_wait_event (&m, GST_EVENT_SEGMENT));
   expect_upstream (&m, seek, TRUE);
-  push_flush (&m, seqnum, TRUE);
+  push_flushes (&m, seqnum, TRUE);
   gst_event_unref (merging_wait_event (&m, GST_EVENT_FLUSH_START));
-  push_flush (&m, seqnum, FALSE);
+  push_flushes (&m, seqnum, FALSE);
   gst_event_unref (merging_wait_event (&m, GST_EVENT_FLUSH_STOP));
   gst_segment_init (&segment, GST_FORMAT_TIME);
   segment.start = segment.time = 5 * FRAME;
@@ -410,17 +410,14 @@ test_seek (void)
 static void
 test_branch_flush (void)
 {
-  GstSegment segment;
   g_autoptr (GString) text = NULL;
   Merging m;
 
   merging_open (&m, "boxmerge sink_0::hold=18446744073709551615", 1, NULL, FALSE);
   text = note_output (&m);
   merging_play (&m, "a0:1 m0 =0:1 a100:2");
-  g_assert_true (gst_harness_push_event (m.branch[0], gst_event_new_flush_start ()));
-  g_assert_true (gst_harness_push_event (m.branch[0], gst_event_new_flush_stop (TRUE)));
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_harness_push_event (m.branch[0], gst_event_new_segment (&segment));
+  push_flush (m.branch[0]);
+  push_segment (m.branch[0], 0, 0);
   merging_play (&m, "a200:3 m100 =100: m200 =200:3");
   merging_close (&m);
   g_assert_null (strstr (text->str, "flush"));

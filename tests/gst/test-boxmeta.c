@@ -3,11 +3,12 @@
  * boxmeta: reads and writes metadata field by field. Calls functions of the plugin
  * directly, because the elements do not show every field.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 #include "meta/boxremove.h"
 
 #include <math.h>
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (BoxMetaReading, box_meta_reading_free)
 
 static GArray *
 boxes_new (void)
@@ -42,11 +43,8 @@ test_read_everything (void)
 
   roi->parent_id = 9;
   gst_structure_set (roi->params->data, "label_id", G_TYPE_INT, -4, NULL);
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("object_id", "id", G_TYPE_INT, 77, NULL));
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,
-          1, NULL));
+  add_structure (roi, "object_id, id=(int)77;");
+  add_structure (roi, "nms, state=(string)suppressed, suppressed-by=(int)1;");
   add_region (buffer, 9, "", 1, 2, 3, 4);
 
   g_assert_cmpuint (box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT,
@@ -153,8 +151,8 @@ test_any (void)
 
   g_assert_false (box_meta_any (buffer));
   roi = add_region (buffer, 1, "a", 0, 0, 1, 1);
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new_empty ("roi/x264"));
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new_empty ("roi/vp9"));
+  add_structure (roi, "roi/x264;");
+  add_structure (roi, "roi/vp9;");
   g_assert_false (box_meta_any (buffer));
   roi = add_region (buffer, 2, "a", 0, 0, 1, 1);
   g_assert_true (box_meta_any (buffer));
@@ -222,7 +220,7 @@ test_copy_without (void)
   static GstStaticCaps unix_time = GST_STATIC_CAPS ("timestamp/x-unix");
   GstBufferPool *pool = gst_buffer_pool_new ();
   GstStructure *config = gst_buffer_pool_get_config (pool);
-  BoxMetaReading *reading = box_meta_reading_new ();
+  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
   GArray *boxes = box_meta_reading_boxes (reading);
   GstBuffer *buffer, *copy, *plain;
   gchar *metas, *plain_metas;
@@ -232,8 +230,7 @@ test_copy_without (void)
   gst_buffer_pool_set_active (pool, TRUE);
   g_assert_cmpint (gst_buffer_pool_acquire_buffer (pool, &buffer, NULL), ==, GST_FLOW_OK);
   add_exact (buffer, 1, "a", 10, 10, 20, 20, 0.5);
-  gst_video_region_of_interest_meta_add_param (add_region (buffer, 2, "a", 0, 0, 1, 1),
-      gst_structure_new_empty ("roi/x264"));
+  add_structure (add_region (buffer, 2, "a", 0, 0, 1, 1), "roi/x264;");
   gst_buffer_add_reference_timestamp_meta (buffer, gst_static_caps_get (&unix_time), 7, 8);
   add_exact (buffer, 3, "a", 10, 10, 20, 20, 0.25);
   add_exact (buffer, 4, "a", 10, 10, 20, 20, 0.75);
@@ -281,7 +278,6 @@ test_copy_without (void)
   gst_buffer_unref (buffer);
   gst_buffer_pool_set_active (pool, FALSE);
   gst_object_unref (pool);
-  box_meta_reading_free (reading);
 }
 
 /* Most extents lie within the frame and are decided without clipping. Here the same rule

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxoverlay on batches: each stream in its own format, and which pixels change. */
-#include <math.h>
 
 #include "batches.h"
 #include "gstrunner.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxoverlay: segments of any format, the gap flag, cropped pictures. */
-#include <math.h>
 #include <string.h>
 
 #include "gstrunner.h"

@@ -176,9 +176,8 @@ test_no_boxes (void)
   for (guint hint = 0; hint < 2; hint++) {
     in = video_buffer_new (&info);
     if (hint == 1)
-      gst_video_region_of_interest_meta_add_param (gst_buffer_add_video_region_of_interest_meta (in,
-                                                       "hint", 8, 8, 30, 30),
-          gst_structure_new ("roi/x264enc", "delta-qp", G_TYPE_FLOAT, -5.0f, NULL));
+      add_structure (gst_buffer_add_video_region_of_interest_meta (in, "hint", 8, 8, 30, 30),
+          "roi/x264enc, delta-qp=(float)-5.0;");
     gst_buffer_ref (in); /* another branch holds it */
     out = overlay_push (h, in);
     g_assert_true (out == in);

@@ -147,8 +147,7 @@ lines_have_the_order_of_the_buffers (void)
   GstHarness *h = recorder_new (NULL, path, "");
 
   PUSH (h, 0, 1, 2);
-  g_assert_true (gst_harness_push_event (h, gst_event_new_flush_start ()));
-  g_assert_true (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
+  push_flush (h);
   new_segment (h, 1, FRAME, GST_CLOCK_TIME_NONE);
   PUSH (h, 1);
   new_segment (h, -1, 0, 3 * FRAME);
@@ -187,7 +186,7 @@ mot_text_leaves_out_frames_outside_of_the_segment (void)
 
   new_segment (h, 1, 2 * FRAME, GST_CLOCK_TIME_NONE);
   PUSH (h, 0, 1, 2, 3);
-  g_assert_cmpuint (recorder_stat (h, "frames"), ==, 2);
+  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 2);
   gst_harness_teardown (h);
   text_file_must_be (path, "1,-1,2,3,3,4,-1,-1,-1,-1\n2,-1,2,3,3,4,-1,-1,-1,-1\n");
 }
@@ -198,11 +197,8 @@ a_frame_across_the_start_has_a_time (void)
 {
   g_autofree gchar *path = text_file_path ("across.jsonl");
   GstHarness *h = recorder_new (NULL, path, "");
-  GstSegment segment;
 
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.start = FRAME + FRAME / 2;
-  g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+  push_segment (h, FRAME + FRAME / 2, 0);
   PUSH (h, 1);
   gst_harness_teardown (h);
   HOLDS (path, "0");

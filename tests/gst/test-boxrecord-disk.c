@@ -82,16 +82,16 @@ a_full_disk_need_not_end_the_stream (void)
     frame++;
   limit_files (0);
   g_assert_cmpint (frame, ==, 500);
-  g_assert_true (recorder_stat (h, "failed") > 100);
-  g_assert_cmpuint (recorder_stat (h, "frames") + recorder_stat (h, "failed"), ==, 500);
+  g_assert_true (stat_of (h->element, "failed") > 100);
+  g_assert_cmpuint (stat_of (h->element, "frames") + stat_of (h->element, "failed"), ==, 500);
   g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_WARNING, "recording continues"), ==, 1);
   recorder_push_range (h, frame, frame + 1);
-  g_assert_cmpuint (recorder_file_lines (path), ==, recorder_stat (h, "frames"));
+  g_assert_cmpuint (recorder_file_lines (path), ==, stat_of (h->element, "frames"));
   text = text_file_read (path);
   {
     g_autofree gchar *marker =
         g_strdup_printf ("{\"timestamp\":50000000000,\"dropped\":%" G_GUINT64_FORMAT ",",
-            recorder_stat (h, "failed"));
+            stat_of (h->element, "failed"));
     if (strstr (text, marker) == NULL)
       g_error ("no %s", marker);
   }

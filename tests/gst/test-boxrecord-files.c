@@ -196,10 +196,9 @@ files_change_in_ready_only (void)
   g_autofree gchar *location = NULL;
   GstBus *bus;
   g_autoptr (GstHarness) h = recorder_new (&bus, path, "");
-  g_autoptr (GstElement) element = gst_harness_find_element (h, "boxrecord");
 
-  g_object_set (element, "location", "/elsewhere", NULL);
-  g_object_get (element, "location", &location, NULL);
+  g_object_set (h->element, "location", "/elsewhere", NULL);
+  g_object_get (h->element, "location", &location, NULL);
   g_assert_cmpstr (location, ==, path);
   g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_WARNING, "location"), ==, 1);
 }
@@ -243,27 +242,22 @@ on_frame_boxes (GstElement *element, GstBuffer *buffer, GstStructure *boxes, gpo
 static void
 the_signal_needs_no_file (void)
 {
-  g_autoptr (GstHarness) h = gst_harness_new_parse ("boxrecord emit-signals=true");
-  g_autoptr (GstElement) element = gst_harness_find_element (h, "boxrecord");
+  g_autoptr (GstHarness) h = harness_new_caps ("boxrecord emit-signals=true", NULL);
   GstVideoRegionOfInterestMeta *roi;
   GstBuffer *buffer = gst_buffer_new ();
   guint count = 0;
 
   GST_BUFFER_PTS (buffer) = 5;
-  g_signal_connect (element, "frame-boxes", G_CALLBACK (on_frame_boxes), &count);
+  g_signal_connect (h->element, "frame-boxes", G_CALLBACK (on_frame_boxes), &count);
   gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=16,height=16,framerate=10/1");
   roi = gst_buffer_add_video_region_of_interest_meta (buffer, "car", (guint) -3, 2, 9, 4);
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, 0.5, NULL));
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("object_id", "id", G_TYPE_INT, 12, NULL));
+  add_structure (roi, "detection, confidence=(double)0.5;");
+  add_structure (roi, "object_id, id=(int)12;");
   roi = gst_buffer_add_video_region_of_interest_meta (buffer, "\xff", 1, 2, 3, 4);
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,
-          0, NULL));
+  add_structure (roi, "nms, state=(string)suppressed, suppressed-by=(int)0;");
   g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
   g_assert_cmpint (count, ==, 1);
-  g_object_set (element, "emit-signals", FALSE, NULL);
+  g_object_set (h->element, "emit-signals", FALSE, NULL);
   g_assert_cmpint (gst_harness_push (h, gst_buffer_new ()), ==, GST_FLOW_OK);
   g_assert_cmpint (count, ==, 1);
 }

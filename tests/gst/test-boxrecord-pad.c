@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "gstrunner.h"
-#include "gstboxes.h"
 
 #define FRAME (100 * GST_MSECOND)
 
@@ -182,17 +181,14 @@ static void
 forwards_gaps_flushes_and_eos (void)
 {
   g_auto (Pads) pads = pads_new ("boxrecord");
-  GstSegment segment;
 
   push_frame (&pads, 0, "a");
   gst_harness_push_event (pads.video, gst_event_new_gap (FRAME, FRAME));
   must_come (&pads, GST_EVENT_GAP);
-  gst_harness_push_event (pads.video, gst_event_new_flush_start ());
-  gst_harness_push_event (pads.video, gst_event_new_flush_stop (TRUE));
+  push_flush (pads.video);
   must_come (&pads, GST_EVENT_FLUSH_START);
   must_come (&pads, GST_EVENT_FLUSH_STOP);
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_harness_push_event (pads.video, gst_event_new_segment (&segment));
+  push_segment (pads.video, 0, 0);
   push_frame (&pads, 1, "a");
   must_come (&pads, GST_EVENT_SEGMENT);
   gst_harness_push_event (pads.video, gst_event_new_eos ());

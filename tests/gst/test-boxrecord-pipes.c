@@ -2,7 +2,6 @@
 /* boxrecord: pipes whose readers are slow, late, gone, or shared by several recorders. */
 #include <fcntl.h>
 #include <gst/video/video.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -147,14 +146,12 @@ flush_leaves_whole_lines (gboolean late)
   Pusher pusher = { recorder_new (NULL, path, ""), BIG, 0 };
   GThread *thread = g_thread_new ("push", push_until_refused, &pusher);
   GString *text = g_string_new (NULL);
-  GstSegment segment;
 
   wait_until_blocked (&pusher, 100);
   g_assert_true (gst_harness_push_event (pusher.h, gst_event_new_flush_start ()));
   g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
   g_assert_true (gst_harness_push_event (pusher.h, gst_event_new_flush_stop (TRUE)));
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  g_assert_true (gst_harness_push_event (pusher.h, gst_event_new_segment (&segment)));
+  push_segment (pusher.h, 0, 0);
   if (late)
     fd = open (path, O_RDONLY | O_NONBLOCK);
   g_assert_true (gst_harness_push_event (pusher.h, gst_event_new_eos ()));
@@ -266,7 +263,7 @@ a_reader_may_come_back (void)
   recorder_push_range (h, 0, 1);
   close (fd);
   recorder_push_range (h, 1, 4);
-  g_assert_cmpuint (recorder_stat (h, "failed"), ==, 1);
+  g_assert_cmpuint (stat_of (h->element, "failed"), ==, 1);
   g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_WARNING, "the reader closed the pipe"), ==,
       1);
   fd = open (path, O_RDONLY | O_NONBLOCK);

@@ -4,7 +4,6 @@
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 #include <math.h>
-#include <string.h>
 
 #include "gstrunner.h"
 #include "textfiles.h"
@@ -58,20 +57,16 @@ frames_become_lines (void)
   roi = gst_buffer_add_video_region_of_interest_meta (buffer, "person", 10, 20, 30, 60);
   roi->id = 3;
   roi->parent_id = 1;
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, 0.013, "y_min", G_TYPE_DOUBLE, 0.035,
-          "x_max", G_TYPE_DOUBLE, 0.052, "y_max", G_TYPE_DOUBLE, 0.139, "confidence", G_TYPE_DOUBLE,
-          0.91, "label_id", G_TYPE_INT, 1, NULL));
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("object_id", "id", G_TYPE_INT, 7, NULL));
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,
-          1, NULL));
+  add_structure (roi,
+      "detection, x_min=0.013, y_min=0.035, x_max=0.052, y_max=0.139, confidence=0.91, "
+      "label_id=1;");
+  add_structure (roi, "object_id, id=(int)7;");
+  add_structure (roi, "nms, state=(string)suppressed, suppressed-by=(int)1;");
   /* integers only, outside of the frame: negative ones wrap */
   gst_buffer_add_video_region_of_interest_meta (buffer, "", (guint) -192, 288, 384, 576);
   /* a hint for an encoder is not a detection */
   roi = gst_buffer_add_video_region_of_interest_meta (buffer, "hint", 1, 1, 1, 1);
-  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new_empty ("roi/x264enc"));
+  add_structure (roi, "roi/x264enc;");
   push (h, buffer);
   push (h, new_buffer (FRAME));
   push (h, new_buffer (GST_CLOCK_TIME_NONE));
@@ -139,8 +134,7 @@ mot_text_is_written (void)
     roi = gst_buffer_add_video_region_of_interest_meta (buffer, "person", 9, 0, 30, 60);
     gst_video_region_of_interest_meta_add_param (roi,
         gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, i ? 0.5 : NAN, NULL));
-    gst_video_region_of_interest_meta_add_param (roi,
-        gst_structure_new ("object_id", "id", G_TYPE_INT, 7, NULL));
+    add_structure (roi, "object_id, id=(int)7;");
     push (h, buffer);
   }
   text_file_must_be (path, "2,7,10,1,30,60,-1,-1,-1,-1\n3,7,10,1,30,60,0.5,-1,-1,-1\n");

@@ -60,7 +60,7 @@ malformed_lines_name_file_and_line (void)
     replay_open (&r, text, "on-error=skip");
     replay_play (&r, "0:1 1:- 2:3");
     replay_must_say (&r, GST_MESSAGE_WARNING, rows[i].says);
-    g_assert_cmpuint (replay_stat (&r, "skipped"), ==, 1);
+    g_assert_cmpuint (stat_of (r.h->element, "skipped"), ==, 1);
     replay_close (&r);
 
     /* a bad line counts as a frame of the index */
@@ -119,7 +119,7 @@ labels_are_limited (void)
     g_assert_cmpint (replay_box (buffer, 0)->x, ==, i);
     g_assert_cmpstr (g_quark_to_string (replay_box (buffer, 0)->roi_type), ==, expected[i]);
   }
-  g_assert_cmpuint (replay_stat (&r, "labels-refused"), ==, 2);
+  g_assert_cmpuint (stat_of (r.h->element, "labels-refused"), ==, 2);
   g_assert_cmpint (g_quark_try_string ("limit-c"), ==, 0);
   g_assert_cmpint (g_quark_try_string (longest), ==, 0);
   replay_must_say (&r, GST_MESSAGE_WARNING, "without its label, because max-labels (2)");
@@ -128,7 +128,7 @@ labels_are_limited (void)
   replay_open (&r, text->str, "match=index max-labels=0");
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i);
-  g_assert_cmpuint (replay_stat (&r, "labels-refused"), ==, 0);
+  g_assert_cmpuint (stat_of (r.h->element, "labels-refused"), ==, 0);
   g_assert_true (g_quark_try_string ("limit-c") != 0);
   replay_close (&r);
 }
@@ -176,18 +176,16 @@ a_fifo_streams (void)
 static void
 files_change_in_ready_only (void)
 {
-  g_autoptr (GstElement) element = NULL;
   gchar *location;
   g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, "0", "");
-  element = gst_harness_find_element (r.h, "boxreplay");
-  g_object_set (element, "location", "/elsewhere", NULL);
-  g_object_get (element, "location", &location, NULL);
+  g_object_set (r.h->element, "location", "/elsewhere", NULL);
+  g_object_get (r.h->element, "location", &location, NULL);
   g_assert_cmpstr (location, ==, r.path);
   g_free (location);
-  g_free (replay_message (&r, GST_MESSAGE_WARNING));
-  g_object_set (element, "tolerance", G_GUINT64_CONSTANT (5), "existing", 1, NULL);
+  g_free (replay_message (r.bus, GST_MESSAGE_WARNING));
+  g_object_set (r.h->element, "tolerance", G_GUINT64_CONSTANT (5), "existing", 1, NULL);
   g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_WARNING));
 }
 
@@ -271,9 +269,7 @@ long_recordings_take_little_memory (void)
   g_assert_cmpint (fclose (file), ==, 0);
   launch = g_strdup_printf ("boxreplay location=%s", path);
   r.path = path;
-  r.h = gst_harness_new_parse (launch);
-  r.bus = gst_bus_new ();
-  gst_harness_set_src_caps_str (r.h, CAPS);
+  r.h = harness_new_caps (launch, CAPS);
   gst_harness_set_drop_buffers (r.h, TRUE);
   for (guint i = 0; i < lines; i += 3) { /* some records are skipped */
     g_assert_cmpint (gst_harness_push (r.h, replay_buffer (i * FRAME)), ==, GST_FLOW_OK);
@@ -281,7 +277,7 @@ long_recordings_take_little_memory (void)
       before = resident_kib ();
   }
   after = resident_kib ();
-  g_assert_cmpuint (replay_stat (&r, "matched"), ==, lines / 3);
+  g_assert_cmpuint (stat_of (r.h->element, "matched"), ==, lines / 3);
   if (!(SANITIZED || after < before + 8192))
     g_error ("%" G_GUINT64_FORMAT " KiB, after %" G_GUINT64_FORMAT, before, after);
 }

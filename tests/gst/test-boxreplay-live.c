@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "gstrunner.h"
-#include "gstboxes.h"
 #include "replaying.h"
 #include "textfiles.h"
 
@@ -337,7 +336,7 @@ a_pipe_is_waited_for_no_longer_than_told (void)
     write_line (fd, 4);
     g_assert_cmpint (replay_x_at (&r, 3 * FRAME), ==, i == 1 ? 3 : -1);
     g_assert_cmpint (replay_x_at (&r, 4 * FRAME), ==, 4);
-    g_assert_cmpuint (replay_stat (&r, "matched"), ==, i == 1 ? 3 : 2);
+    g_assert_cmpuint (stat_of (r.h->element, "matched"), ==, i == 1 ? 3 : 2);
     replay_close_pipe (&r, fd);
   }
 }
@@ -346,22 +345,17 @@ a_pipe_is_waited_for_no_longer_than_told (void)
 static void
 latency_includes_the_wait (void)
 {
-  GstElement *element;
   GstMessage *message;
   g_auto (Replay) r = { 0 };
   int fd = replay_open_pipe (&r, "");
 
   gst_harness_set_upstream_latency (r.h, 7 * GST_MSECOND);
   g_assert_cmpuint (gst_harness_query_latency (r.h), ==, 7 * GST_MSECOND);
-  element = gst_harness_find_element (r.h, "boxreplay");
-  gst_element_set_bus (element, r.bus);
-  g_object_set (element, "boxes-timeout", 50 * GST_MSECOND, NULL);
+  g_object_set (r.h->element, "boxes-timeout", 50 * GST_MSECOND, NULL);
   message = gst_bus_pop_filtered (r.bus, GST_MESSAGE_LATENCY);
   g_assert_nonnull (message);
   gst_message_unref (message);
   g_assert_cmpuint (gst_harness_query_latency (r.h), ==, 57 * GST_MSECOND);
-  gst_element_set_bus (element, NULL);
-  gst_object_unref (element);
   replay_close_pipe (&r, fd);
 
   replay_open_records (&r, "0", "boxes-timeout=50000000");
@@ -373,12 +367,10 @@ static void
 stats_notify_at_the_end (void)
 {
   gint count = 0;
-  g_autoptr (GstElement) element = NULL;
   g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, "0", "");
-  element = gst_harness_find_element (r.h, "boxreplay");
-  g_signal_connect (element, "notify::stats", G_CALLBACK (count_notification), &count);
+  g_signal_connect (r.h->element, "notify::stats", G_CALLBACK (count_notification), &count);
   replay_x_at (&r, 0);
   g_assert_cmpint (count, ==, 0);
   g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));

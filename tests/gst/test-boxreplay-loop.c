@@ -28,7 +28,7 @@ loop_skips_whole_passes (void)
     replay_open_records (&r, "1 2 3", "loop=true");
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, (i - 1) % 3 + 1);
     g_assert_cmpint (replay_x_at (&r, (i + 1) * FRAME), ==, i % 3 + 1);
-    g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 1);
+    g_assert_cmpuint (stat_of (r.h->element, "unmatched"), ==, 1);
     replay_close (&r);
   }
 
@@ -38,7 +38,7 @@ loop_skips_whole_passes (void)
       "{\"objects\":[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n",
       "loop=true on-error=skip");
   replay_play (&r, "0:1 flush");
-  replay_segment (&r, LATE, LATE);
+  push_segment (r.h, LATE, LATE);
   for (i = LATE / FRAME; i < LATE / FRAME + 4; i++)
     g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i % 3 == 1 ? -1 : (gint) (i % 3) + 1);
   replay_play (&r, "skipped=1 unmatched=0");
@@ -47,11 +47,11 @@ loop_skips_whole_passes (void)
   /* ground truth: the boxes that were ignored are counted once */
   replay_open (&r, "1,1,2,3,4,5,0,1,1\n3,1,3,3,4,5,1,1,1\n", "loop=true");
   replay_play (&r, "0:- flush");
-  replay_segment (&r, LATE, LATE);
+  push_segment (r.h, LATE, LATE);
   for (i = LATE / FRAME; i % 3 != 2; i++)
     replay_x_at (&r, i * FRAME);
   g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, 2);
-  g_assert_cmpuint (replay_stat (&r, "ignored"), ==, 1);
+  g_assert_cmpuint (stat_of (r.h->element, "ignored"), ==, 1);
   replay_close (&r);
 }
 
@@ -64,7 +64,7 @@ replay_two (const gchar *text, const gchar *properties, GstClockTime pts, gint x
   replay_open (&r, text, properties);
   x[0] = replay_x_at (&r, pts);
   x[1] = replay_x_at (&r, pts + FRAME);
-  g_assert_cmpuint (replay_stat (&r, "matched"), ==, (x[0] > 0) + (x[1] > 0));
+  g_assert_cmpuint (stat_of (r.h->element, "matched"), ==, (x[0] > 0) + (x[1] > 0));
 }
 
 /* Joining a loop late gives what a file with 12 copies of its records gives. */

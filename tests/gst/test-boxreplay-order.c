@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxreplay: recordings of streams with seeks, reverse playback, several runs and reordered frames.
  * Of several records with one time the last one written counts. */
-#include <string.h>
 
 #include "gstrunner.h"
 #include "replaying.h"
@@ -26,8 +25,7 @@ begin_part (GstHarness *h, const Part *part)
     segment.rate = -1;
     segment.stop = segment.position = (part->from + 1) * FRAME;
   }
-  g_assert_true (gst_harness_push_event (h, gst_event_new_flush_start ()));
-  g_assert_true (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
+  push_flush (h);
   g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
 }
 
@@ -113,8 +111,8 @@ the_same_seeks_give_the_same_boxes (void)
       }
     }
     g_assert_true (gst_harness_push_event (r.h, gst_event_new_eos ()));
-    g_assert_cmpuint (replay_stat (&r, "matched"), ==, x + 23);
-    g_assert_cmpuint (replay_stat (&r, "superseded"), ==, x - 23);
+    g_assert_cmpuint (stat_of (r.h->element, "matched"), ==, x + 23);
+    g_assert_cmpuint (stat_of (r.h->element, "superseded"), ==, x - 23);
     replay_play (&r, "unmatched=0 quiet");
     replay_close (&r);
   }
@@ -135,7 +133,7 @@ appended_recordings_are_replayed (void)
   for (guint round = 0; round < 2; round++) {
     for (guint i = 0; i < 12; i++)
       g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i < 10 ? (gint) i + 11 : -1);
-    replay_segment (&r, 0, 0);
+    push_segment (r.h, 0, 0);
   }
   replay_play (&r, "superseded=10 unmatched=0");
   g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR));
@@ -233,7 +231,7 @@ preroll_takes_nothing (const gchar *contents, const gchar *properties)
   g_auto (Replay) r = { 0 };
 
   replay_open (&r, contents, properties);
-  replay_segment (&r, 10 * FRAME, 0);
+  push_segment (r.h, 10 * FRAME, 0);
   replay_play (&r, "7:- 8:- 9:- 10:1 11:2 12:3 13:4 14:5 matched=5 unmatched=0 frames=8");
 }
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "gstrunner.h"
-#include "gstboxes.h"
 
 #define FRAME (100 * GST_MSECOND)
 #define LINES 64 /* that the pad holds */
@@ -196,11 +195,8 @@ static void
 matches_by_running_time (void)
 {
   g_auto (Pads) pads = pads_new ("");
-  GstSegment segment;
 
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.start = 100 * FRAME;
-  gst_harness_push_event (pads.video, gst_event_new_segment (&segment));
+  push_segment (pads.video, 100 * FRAME, 0);
   push_box (&pads, FRAME, 1);
   expect_ids (&pads, 101 * FRAME, "1");
 }
@@ -210,13 +206,11 @@ a_flush_interrupts_the_wait (void)
 {
   g_auto (Pads) pads = pads_new ("");
   GThread *thread = frame_that_waits (&pads);
-  GstSegment segment;
 
   gst_harness_push_event (pads.video, gst_event_new_flush_start ());
   g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
   gst_harness_push_event (pads.video, gst_event_new_flush_stop (TRUE));
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_harness_push_event (pads.video, gst_event_new_segment (&segment));
+  push_segment (pads.video, 0, 0);
   push_box (&pads, 0, 1);
   expect_ids (&pads, 0, "1");
 }
@@ -236,13 +230,10 @@ static void
 a_flush_of_the_pad_forgets_its_text (void)
 {
   g_auto (Pads) pads = pads_new ("");
-  GstSegment segment;
 
   push_box (&pads, 0, 1);
-  gst_harness_push_event (pads.boxes, gst_event_new_flush_start ());
-  gst_harness_push_event (pads.boxes, gst_event_new_flush_stop (TRUE));
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_harness_push_event (pads.boxes, gst_event_new_segment (&segment));
+  push_flush (pads.boxes);
+  push_segment (pads.boxes, 0, 0);
   push_box (&pads, FRAME, 2);
   expect_ids (&pads, 0, "");
   expect_ids (&pads, FRAME, "2");

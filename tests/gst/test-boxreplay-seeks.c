@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxreplay: jumps in long recordings, which an index makes cheap. */
-#include <stdio.h>
 #include <string.h>
 
 #include "gstrunner.h"
@@ -50,8 +49,8 @@ mot_lines (guint count)
 static void
 seek_to (Replay *r, guint i)
 {
-  replay_flush (r);
-  replay_segment (r, i * FRAME, i * FRAME);
+  push_flush (r->h);
+  push_segment (r->h, i * FRAME, i * FRAME);
 }
 
 static gint
@@ -100,7 +99,7 @@ reverse_finds_every_record (void)
       g_assert_cmpint (replay_x_at (&r, k * FRAME), ==, expected_x (k, mot));
     /* records played in reverse were all used */
     replay_play (&r, "eos unmatched=0");
-    g_assert_cmpuint (replay_stat (&r, "matched"), ==, mot ? COUNT - COUNT / 7 : COUNT);
+    g_assert_cmpuint (stat_of (r.h->element, "matched"), ==, mot ? COUNT - COUNT / 7 : COUNT);
   }
 }
 
@@ -191,13 +190,13 @@ an_empty_stream_decides_nothing (void)
   replay_open (&r, timed, "");
   gst_harness_push_event (r.h, gst_event_new_eos ());
   for (guint i = 0; i < 3; i++) {
-    replay_flush (&r);
-    replay_segment (&r, 0, i * 400 * FRAME);
+    push_flush (r.h);
+    push_segment (r.h, 0, i * 400 * FRAME);
     for (guint k = 0; k < 100; k++)
       g_assert_cmpint (replay_x_at (&r, k * FRAME), ==, (i * 400 + k) % 12 + 1);
   }
-  replay_flush (&r);
-  replay_segment (&r, 0, 20 * FRAME);
+  push_flush (r.h);
+  push_segment (r.h, 0, 20 * FRAME);
   g_assert_cmpint (replay_x_at (&r, 0), ==, 20 % 12 + 1);
   replay_close (&r);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxreplay: the record that belongs to a buffer, and the metadata that is attached. */
-#include <string.h>
 
 #include "gstrunner.h"
 #include "replaying.h"
@@ -44,7 +43,7 @@ everything_is_attached (void)
   g_assert_true (roi->params == NULL && roi->w == 0);
   g_assert_cmpstr (g_quark_to_string (roi->roi_type), ==, "");
   gst_buffer_unref (buffer);
-  g_assert_cmpuint (replay_stat (&r, "boxes"), ==, 2);
+  g_assert_cmpuint (stat_of (r.h->element, "boxes"), ==, 2);
 }
 
 static void
@@ -211,7 +210,7 @@ times_are_stream_times (void)
   g_auto (Replay) r = { 0 };
 
   replay_open_records (&r, "0 1 2 3", "");
-  replay_segment (&r, 1000 * FRAME, 2 * FRAME);
+  push_segment (r.h, 1000 * FRAME, 2 * FRAME);
   replay_play (&r, "1000:3 1001:4");
 }
 
@@ -243,7 +242,7 @@ a_gap_is_no_frame (void)
   g_assert_cmpint (replay_x_at (&r, 0), ==, 1);
   g_assert_true (gst_harness_push_event (r.h, gst_event_new_gap (FRAME, FRAME)));
   g_assert_cmpint (replay_x_at (&r, 2 * FRAME), ==, 3);
-  g_assert_cmpuint (replay_stat (&r, "unmatched"), ==, 2); /* 1 and 3 */
+  g_assert_cmpuint (stat_of (r.h->element, "unmatched"), ==, 2); /* 1 and 3 */
 }
 
 static void

@@ -3,7 +3,6 @@
  * boxselect: boxes that are dropped for their size, position, label or mark, alone, in front of and
  * behind nmsfilter, and the texts of the properties about them.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 
 /* Pairs of boxes: the better one of each pair suppresses the other one unless it is dropped
@@ -142,8 +141,7 @@ test_states_and_stats (void)
   add_boxes (buffer,
       "1 x 200,200,50,50 0.9; 2 a 200,200,9,50 0.9; 3 a 200,200,10,19 0.9; "
       "4 a 200,200,50,101 0.9; 5 a 200,200,50,16 0.9; 6 a 74,200,50,50 0.9");
-  gst_video_region_of_interest_meta_add_param (add_scored (buffer, 7, "a", 105, 200, 50, 50, 0.9),
-      gst_structure_new ("source", "cut", G_TYPE_BOOLEAN, TRUE, NULL));
+  add_structure (add_scored (buffer, 7, "a", 105, 200, 50, 50, 0.9), "source, cut=(boolean)true;");
   add_boxes (buffer, "8 a 106,200,50,50 0.1");
   out = through (h, buffer);
   for (guint i = 0; i < G_N_ELEMENTS (states); i++)

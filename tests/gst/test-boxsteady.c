@@ -31,7 +31,7 @@ add_word (GstBuffer *buffer, const gchar *word)
 }
 
 static void
-push_segment (GstHarness *h, gdouble rate)
+push_rated_segment (GstHarness *h, gdouble rate)
 {
   GstSegment segment;
 
@@ -57,11 +57,11 @@ happen (GstHarness *h, const gchar *word, GstClockTime *time, GstBuffer *buffer)
   if (g_str_equal (word, "flush")) {
     gst_harness_push_event (h, gst_event_new_flush_start ());
     gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
-    push_segment (h, 1);
+    push_rated_segment (h, 1);
   } else if (g_str_equal (word, "segment")) {
-    push_segment (h, 1);
+    push_rated_segment (h, 1);
   } else if (g_str_equal (word, "backwards")) {
-    push_segment (h, -1);
+    push_rated_segment (h, -1);
     *time = 900 * GST_SECOND;
   } else if (g_str_equal (word, "stream")) {
     gst_harness_push_event (h, gst_event_new_stream_start ("other"));

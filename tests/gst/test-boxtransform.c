@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxtransform: where the boxes of a buffer are after it, and what it refuses. */
-#include "gstboxes.h"
 #include "gstrunner.h"
 
 #include <gst/controller/controller.h>
-#include <string.h>
 
 #define CAPS(width, height) \
   "video/x-raw,format=GRAY8,width=" #width ",height=" #height ",framerate=10/1"
@@ -73,10 +71,8 @@ test_details (void)
   gdouble value;
 
   roi->parent_id = 9;
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("object_id", "id", G_TYPE_INT, 12, NULL));
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("unknown", "x", G_TYPE_INT, 1, NULL));
+  add_structure (roi, "object_id, id=(int)12;");
+  add_structure (roi, "unknown, x=(int)1;");
   buffer = through (h, buffer);
   g_assert_cmpstr (boxes_on (buffer), ==, "60,31,11,10");
   roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 7);

@@ -2,7 +2,6 @@
 /* linemeta: boxrecord line-meta=true attaches the line of a frame to its buffer, and
  * boxreplay line-meta=true takes the boxes from there. */
 #include "gstrunner.h"
-#include "gstboxes.h"
 
 #define FRAME (100 * GST_MSECOND)
 #define NAME "NmsBoxLineMeta"
@@ -216,8 +215,7 @@ reports_at_each_end (void)
     g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT));
     g_assert_cmpuint (stat_of (h->element, "matched"), ==, round);
     g_assert_cmpuint (stat_of (h->element, "boxes"), ==, 3 * round);
-    gst_harness_push_event (h, gst_event_new_flush_start ());
-    gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+    push_flush (h);
     gst_harness_set_src_caps_str (h, FRAME_CAPS);
   }
   gst_element_set_bus (h->element, NULL);

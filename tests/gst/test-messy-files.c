@@ -5,7 +5,6 @@
  * has boxes that depend on its number. All frames must arrive in order, once, with the
  * boxes that an nmsfilter alone leaves of them.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 #include "numbered.h"
 #include "playing.h"

@@ -5,7 +5,6 @@
  * of each frame, nmsfilter filters them, boxrecord writes them. The output must equal
  * the recording, or what nmsfilter leaves of it, box for box.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 #include "numbered.h"
 #include "playing.h"

@@ -8,7 +8,6 @@
  * this file (--wrap).
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "gstboxes.h"
 #include "testrunner.h"

@@ -3,7 +3,6 @@
  * nmsfilter: the class of a box, all forms of the properties classes and class-options,
  * and the messages about invalid ones.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 
 /* Each class has a pair with IoU 2/3 and a third box far away. */

@@ -6,7 +6,6 @@
  * must come out as it does alone; in the others the counts of the statistics must add
  * up. Run under ThreadSanitizer too (tests/run.sh tsan).
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 #include "playing.h"
 

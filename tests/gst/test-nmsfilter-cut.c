@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* nmsfilter: boxes that boxmerge has marked, because the edge of their tile cuts them. */
-#include "gstboxes.h"
 #include "gstrunner.h"
 
 static void
 mark (GstVideoRegionOfInterestMeta *roi)
 {
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("source", "cut", G_TYPE_BOOLEAN, TRUE, NULL));
+  add_structure (roi, "source, cut=(boolean)true;");
 }
 
 /* Two tiles of a frame share the columns 300 to 340. The left one reports the left part of a person

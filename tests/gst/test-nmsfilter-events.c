@@ -3,7 +3,6 @@
  * nmsfilter: as an element of a pipeline: buffers that pass without a copy, branches of
  * a tee, events, caps changes, queries, states.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 #include "playing.h"
 

@@ -3,10 +3,7 @@
  * nmsfilter: groups of classes that suppress each other, compared with their definition, written
  * here without code of the plugin, and with several nmsfilters in a row.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
-
-#include <math.h>
 
 /* An object that is found as four classes, and another one that is found as two. */
 static GstBuffer *
@@ -96,8 +93,7 @@ test_sources (void)
 
   add_boxes (buffer, "1 car 0,0,100,100 0.2");
   roi = add_scored (buffer, 2, "bus", 0, 0, 100, 100, 0.9);
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("source", "name", G_TYPE_STRING, "far", NULL));
+  add_structure (roi, "source, name=(string)far;");
   expect ("nmsfilter class-groups=bus>car sources=main,far", gst_buffer_ref (buffer), "2");
   expect ("nmsfilter class-groups=bus>car sources=main:priority=1,far", buffer, "1");
 }

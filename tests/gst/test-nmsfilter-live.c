@@ -4,7 +4,6 @@
  * frame that takes long does not delay others. Times are only compared with times of the
  * same run, which are a thousand times as long.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 #include "playing.h"
 

@@ -4,7 +4,6 @@
  * before that of the C library and does not find libnmsaccel.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
-#include "gstboxes.h"
 #include "gstrunner.h"
 
 #include <dlfcn.h>

@@ -4,7 +4,6 @@
  * not suppress each other; a part is removed with its parent, and then has no effect on
  * other boxes. If only the label drops the parent, the part stays.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 
 #include <math.h>
@@ -369,8 +368,7 @@ nested (void)
   GstBuffer *buffer = frame_new (0);
 
   part (buffer, 3, 1, "person", 10, 10, 30, 60, 0.9);
-  gst_video_region_of_interest_meta_add_param (add_region (buffer, 9, "", 0, 0, 10, 10),
-      gst_structure_new_empty ("roi/x264enc"));
+  add_structure (add_region (buffer, 9, "", 0, 0, 10, 10), "roi/x264enc;");
   part (buffer, 1, 0, "vehicle", 0, 0, 300, 200, 0.8);
   part (buffer, 2, 1, "person", 100, 10, 30, 60, 0.7);
   part (buffer, 4, 3, "face", 15, 10, 10, 10, 0.9);

@@ -5,7 +5,6 @@
  * metadata, and the order of boxes without a confidence, are computed here from their
  * definition, without code of the plugin.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 #include "reference.h"
 

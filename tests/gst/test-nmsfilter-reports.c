@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* nmsfilter: statistics, the messages with them, and the time of each message. */
-#include "gstboxes.h"
 #include "gstrunner.h"
 #include "playing.h"
 
@@ -71,7 +70,7 @@ expect_report (GstBus *bus, const Report *report)
 
 /* Sends a segment whose running time begins at `start` and whose stream time there is `time`. */
 static void
-push_segment (GstHarness *h, GstClockTime start, GstClockTime time, gdouble rate)
+push_rated_segment (GstHarness *h, GstClockTime start, GstClockTime time, gdouble rate)
 {
   GstSegment segment;
 
@@ -110,7 +109,7 @@ test_fields (void)
   GstBus *bus = harness_bus (h);
   GstMessage *message;
 
-  push_segment (h, 5 * GST_SECOND, 2 * GST_SECOND, 1);
+  push_rated_segment (h, 5 * GST_SECOND, 2 * GST_SECOND, 1);
   push_seconds (h, 50, 10);
   message = pop_report (bus);
   g_assert_true (GST_MESSAGE_SRC (message) == GST_OBJECT (h->element));
@@ -168,7 +167,7 @@ test_times (void)
     GstBus *bus = harness_bus (h);
     const Report reports[] = { rows[i].first, rows[i].last };
 
-    push_segment (h, rows[i].start * GST_SECOND, rows[i].time * GST_SECOND, rows[i].rate);
+    push_rated_segment (h, rows[i].start * GST_SECOND, rows[i].time * GST_SECOND, rows[i].rate);
     push_seconds (h, (guint) rows[i].start * 10, rows[i].tenths);
     gst_harness_push_event (h, gst_event_new_eos ());
     for (guint k = 0; k < 2; k++) {
@@ -192,7 +191,7 @@ test_outside_segment (void)
   g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=20000000");
   GstBus *bus = harness_bus (h);
 
-  push_segment (h, 10 * GST_SECOND, 10 * GST_SECOND, 1);
+  push_rated_segment (h, 10 * GST_SECOND, 10 * GST_SECOND, 1);
   for (guint i = 0; i < 3; i++) {
     push_seconds (h, i, 1);
     g_usleep (25000);
@@ -233,8 +232,7 @@ test_jumps (void)
   g_assert_cmpuint (i, <=, 2);
 
   for (i = 0; i < 3; i++) { /* seeks back to the start */
-    gst_harness_push_event (h, gst_event_new_flush_start ());
-    gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+    push_flush (h);
     gst_harness_push_event (h, gst_event_new_segment (&segment));
     push_seconds (h, 0, 9);
     g_assert_cmpuint (count_reports (bus), ==, 0);

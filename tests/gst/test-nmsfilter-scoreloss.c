@@ -3,7 +3,6 @@
  * nmsfilter: the warning about boxes without a confidence: when it is posted, and that it is
  * posted once for each stream.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 #include "playing.h"
 #include "textfiles.h"

@@ -3,7 +3,6 @@
  * nmsfilter: boxes of several branches: priorities and thresholds by source, and boxes that
  * boxmerge marked as cut.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 
 /* Adds a box at x of one of two rows, of this branch (NULL: of none). Boxes of a row overlap if

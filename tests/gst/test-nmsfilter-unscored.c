@@ -3,7 +3,6 @@
  * nmsfilter: boxes without a confidence: their order, alone and among scored boxes, and
  * the neighbors that they need.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 
 /* Three equal boxes, each 20 pixels to the right of the previous one: adjacent ones

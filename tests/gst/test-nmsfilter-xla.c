@@ -3,7 +3,6 @@
  * nmsfilter with engine=xla: plugins that cannot be used (tests/accel/fakepjrt.c, in the
  * folder FAKE_PLUGINS), and the plugin that NMS_TEST_XLA_PLUGIN names.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 
 #include <glib/gstdio.h>

@@ -3,7 +3,6 @@
  * nmsfilter: which boxes of a buffer are kept: thresholds, caps, invalid boxes,
  * action=tag, metas that are not detections, coordinates in doubles and integers.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 
 #include <fenv.h>
@@ -183,13 +182,10 @@ test_tag (void)
   GstVideoRegionOfInterestMeta *roi;
 
   roi = add_scored (buffer, 1, "a", 5, 0, 100, 100, 0.8);
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("nms", "state", G_TYPE_STRING, "kept", "other", G_TYPE_INT, 3, NULL));
+  add_structure (roi, "nms, state=(string)kept, other=(int)3;");
   add_boxes (buffer, "2 a 0,0,100,100");
   roi = add_scored (buffer, 3, "a", 0, 0, 100, 100, 0.9);
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,
-          0, NULL));
+  add_structure (roi, "nms, state=(string)suppressed, suppressed-by=(int)0;");
   add_boxes (buffer, "4 a 200,0,100,100 0.1");
   add_scored (buffer, 5, "a", 200, 0, 100, 100, NAN);
   add_boxes (buffer, "6 b 200,0,100,100 0.9; 7 a 300,0,100,100 0.7; 8 a 400,0,100,100 0.6");
@@ -255,13 +251,11 @@ test_hints_and_locked (void)
 
   add_boxes (buffer, "1 a 0,0,100,100 0.9");
   roi = add_region (buffer, 2, "a", 0, 0, 100, 100); /* a hint */
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("roi/x264", "delta-qp", G_TYPE_DOUBLE, -0.5, NULL));
+  add_structure (roi, "roi/x264, delta-qp=(double)-0.5;");
   roi = add_scored (buffer, 3, "a", 0, 0, 100, 100, 0.8); /* locked */
   GST_META_FLAG_SET (&roi->meta, GST_META_FLAG_LOCKED);
   roi = add_scored (buffer, 4, "a", 0, 0, 100, 100, 0.7); /* a detection with a hint */
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("roi/x264", "delta-qp", G_TYPE_DOUBLE, -0.5, NULL));
+  add_structure (roi, "roi/x264, delta-qp=(double)-0.5;");
   gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 4);
   add_boxes (buffer, "5 a 0,0,100,100 0.6");
   out = through (h, buffer);
@@ -326,11 +320,9 @@ test_field_types (void)
   GstVideoRegionOfInterestMeta *roi;
 
   roi = add_region (buffer, 1, "a", 0, 0, 100, 100);
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("detection", "confidence", G_TYPE_FLOAT, 0.25f, NULL));
+  add_structure (roi, "detection, confidence=(float)0.25;");
   roi = add_region (buffer, 2, "a", 0, 0, 100, 100);
-  gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("detection", "confidence", G_TYPE_INT, 1, NULL));
+  add_structure (roi, "detection, confidence=(int)1;");
   roi = add_region (buffer, 3, "a", 0, 0, 100, 100); /* not a number: no score */
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("detection", "confidence", G_TYPE_STRING, "0.9", NULL));

@@ -11,7 +11,7 @@
 #include "meta/boxrewrite.h"
 #include "odboxes.h"
 
-#include <math.h>
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (BoxMetaReading, box_meta_reading_free)
 
 /* Semantic tags as GStreamer 1.30 has them: a text for each mtd. Older versions lack them, so the
  * functions of this program take the place of GStreamer's. */
@@ -110,9 +110,9 @@ branch_new (void)
 static void
 test_rewrite (void)
 {
-  BoxMetaReading *reading = box_meta_reading_new ();
+  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
   GArray *boxes = box_meta_reading_boxes (reading);
-  GstBuffer *buffer = branch_new ();
+  g_autoptr (GstBuffer) buffer = branch_new ();
   const guint length = mtds_on (buffer);
   gchar *foreign;
   BoxMap map;
@@ -140,8 +140,6 @@ test_rewrite (void)
   g_assert_cmpuint (box_meta_reading_take (reading, buffer, 640, 480, 0), ==, 2);
   g_assert_cmpfloat_with_epsilon (g_array_index (boxes, Box, 0).x1, 110.5, 1e-9);
   g_assert_cmpfloat (g_array_index (boxes, Box, 0).confidence, ==, 0.75);
-  gst_buffer_unref (buffer);
-  box_meta_reading_free (reading);
 }
 
 /* A region around a rotated OD stays the upright box around it. */
@@ -232,9 +230,9 @@ test_append (void)
 static void
 test_append_some (void)
 {
-  BoxMetaReading *reading = box_meta_reading_new ();
+  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
   GArray *boxes = box_meta_reading_boxes (reading);
-  GstBuffer *buffer = frame_new (0), *branch = branch_new ();
+  g_autoptr (GstBuffer) buffer = frame_new (0), branch = branch_new ();
 
   box_meta_reading_take (reading, branch, 640, 480, 0);
   g_assert_cmpuint (boxes->len, ==, 2);
@@ -245,17 +243,14 @@ test_append_some (void)
   assert_ods (buffer, "105");
   assert_classes (buffer, od_at (buffer, 105), "source:left");
   g_assert_cmpuint (mtds_on (buffer), ==, 3); /* the face, its track, the source */
-  gst_buffer_unref (branch);
-  gst_buffer_unref (buffer);
-  box_meta_reading_free (reading);
 }
 
 /* ODs of a buffer without any, then once more with another name; then to a locked meta. */
 static void
 test_append_again (void)
 {
-  BoxMetaReading *reading = box_meta_reading_new ();
-  GstBuffer *branch = branch_new (), *one = frame_new (0), *two = frame_new (0);
+  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
+  g_autoptr (GstBuffer) branch = branch_new (), one = frame_new (0), two = frame_new (0);
 
   box_meta_reading_take (reading, branch, 640, 480, 0);
   g_assert_cmpuint (box_append (one, branch, reading, 640, 480, "one", FALSE), ==, 2);
@@ -269,10 +264,6 @@ test_append_again (void)
   g_assert_cmpuint (box_append (two, one, reading, 640, 480, NULL, FALSE), ==, 1);
   g_assert_cmpuint (count_on (two), ==, 3);
   GST_META_FLAG_UNSET ((GstMeta *) relations_of (two), GST_META_FLAG_LOCKED);
-  gst_buffer_unref (two);
-  gst_buffer_unref (one);
-  gst_buffer_unref (branch);
-  box_meta_reading_free (reading);
 }
 
 /* A removed OD leaves a placeholder if a region names a later one. ODs appended to such a meta,
@@ -280,9 +271,9 @@ test_append_again (void)
 static void
 test_append_to_placeholder (void)
 {
-  BoxMetaReading *reading = box_meta_reading_new ();
+  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
   GArray *boxes = box_meta_reading_boxes (reading);
-  GstBuffer *buffer = three_ods (), *branch = branch_new ();
+  g_autoptr (GstBuffer) buffer = three_ods (), branch = branch_new ();
   const guint named = od_at (buffer, 300);
 
   add_region (buffer, (gint) named, "dog", 300, 0, 50, 50);
@@ -299,9 +290,6 @@ test_append_to_placeholder (void)
   g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, "left", FALSE), ==, 2);
   assert_ods (buffer, "2 300 100 105");
   g_assert_cmpuint (od_at (buffer, 300), ==, named);
-  gst_buffer_unref (branch);
-  gst_buffer_unref (buffer);
-  box_meta_reading_free (reading);
 }
 
 /* A mtd of an unknown type is left out with what is related to it alone, and named only if it
@@ -309,8 +297,8 @@ test_append_to_placeholder (void)
 static void
 test_append_unknown (void)
 {
-  BoxMetaReading *reading = box_meta_reading_new ();
-  GstBuffer *buffer = frame_new (0), *branch = frame_new (0);
+  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
+  g_autoptr (GstBuffer) buffer = frame_new (0), branch = frame_new (0);
   guint person, group, of_group, of_both;
 
   foreign_mtd_add (branch, 1); /* of the frame */
@@ -332,9 +320,6 @@ test_append_unknown (void)
   g_assert_cmpuint (mtds_on (buffer), ==, 3); /* the class "tall", too */
   assert_ods (buffer, "100 100");
   g_assert_cmphex (types_between (buffer, 2, 1), ==, GST_ANALYTICS_REL_TYPE_RELATE_TO);
-  gst_buffer_unref (branch);
-  gst_buffer_unref (buffer);
-  box_meta_reading_free (reading);
 }
 
 /* Masks are moved with the boxes; those of the other buffer are not. A turned mask would need
@@ -389,9 +374,9 @@ test_append_masks (void)
 static void
 test_tags (void)
 {
-  BoxMetaReading *reading = box_meta_reading_new ();
+  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
   GArray *boxes = box_meta_reading_boxes (reading);
-  GstBuffer *buffer = three_ods (), *copy, *target = frame_new (0);
+  g_autoptr (GstBuffer) buffer = three_ods (), copy = NULL, target = frame_new (0);
   GstAnalyticsMtd mtd = { 2, relations_of (buffer) };
 
   tags = g_hash_table_new_full (mtd_hash, mtd_equal, g_free, g_free);
@@ -412,10 +397,6 @@ test_tags (void)
   box_remove (buffer, reading);
   assert_ods (buffer, "2 300");
   ASSERT_TAG (buffer, 1, "third");
-  gst_buffer_unref (target);
-  gst_buffer_unref (copy);
-  gst_buffer_unref (buffer);
-  box_meta_reading_free (reading);
   g_clear_pointer (&tags, g_hash_table_unref);
 }
 

@@ -4,9 +4,7 @@
  * again and drawn.
  */
 #include <math.h>
-#include <string.h>
 
-#include "gstboxes.h"
 #include "gstrunner.h"
 #include "pictures.h"
 #include "textfiles.h"

@@ -88,7 +88,7 @@ push_caps (Soak *soak)
 
 /* Begins a segment somewhere, at another rate. */
 static void
-push_segment (Soak *soak)
+push_soak_segment (Soak *soak)
 {
   GstSegment segment;
 
@@ -123,7 +123,7 @@ seek (Soak *soak)
   soak->flushes++;
   soak->sent = 0;
   g_atomic_int_set (&soak->came, 0);
-  push_segment (soak);
+  push_soak_segment (soak);
 }
 
 static void
@@ -155,7 +155,7 @@ act (Soak *soak)
       push_caps (soak);
       break;
     case 2:
-      push_segment (soak);
+      push_soak_segment (soak);
       break;
     case 3:
       g_object_set (soak->filter, "iou-threshold", g_rand_double (soak->rand), NULL);
@@ -203,7 +203,7 @@ soak_open (Soak *soak, guint32 seed)
       GST_STATE_CHANGE_FAILURE);
   gst_pad_push_event (soak->src, gst_event_new_stream_start ("soak"));
   push_caps (soak);
-  push_segment (soak);
+  push_soak_segment (soak);
 }
 
 /* Compares the counters of nmsfilter with those of this program. */
