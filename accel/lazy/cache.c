@@ -29,7 +29,7 @@ struct program {
   int compiling, status;
   pid_t process; /* that compiles it */
   char error[NMS__LAZY_TEXT];
-  void *compiled; /* by the backend */
+  void *compiled; /* result of the backend's compile () */
   uint64_t hash;
   size_t count, input_count;
   nms__node nodes[]; /* those of a trace, or with inputs instead of numbers that change */
@@ -342,7 +342,7 @@ count_copies (nms_lazy_cache *cache, const nms__trace *t, size_t numbers)
     cache->counters.fetched += !t->out[i].resident;
 }
 
-#define ALIGN 64 /* of inputs, in bytes */
+#define ALIGN 64 /* alignment of inputs, in bytes */
 
 /* Runs a compiled program with the inputs of a trace and, as inputs, those of its numbers that the
  * program does not know. */

@@ -99,7 +99,7 @@ typedef struct nms__trace {
 
 typedef struct nms__operation {
   nms__node node;
-  uint64_t id;    /* of the tensor; they ascend */
+  uint64_t id;    /* id of the tensor; ids ascend */
   int fixed;      /* it depends on constants only */
   int hidden;     /* it belongs to a loop's function that has ended */
   int wanted;     /* bits: 1: a wanted operation uses it; NMS__WANTED: it is read */

@@ -96,7 +96,7 @@ typedef enum nms_lazy_type {
 /* Tensors are scalars, vectors or matrices. */
 #define NMS_LAZY_MAX_RANK 2
 
-/* The code of errors of a device, or of the plugin for it. */
+/* The error code when a device or its plugin fails. */
 #define NMS_ERROR_DEVICE NMS_ERROR_ENGINE
 
 /* Maximum numbers of elements in a tensor, operations in a context, and states in a

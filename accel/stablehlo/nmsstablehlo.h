@@ -84,7 +84,7 @@ typedef struct nms_stablehlo_spec {
   int32_t platform;
   /* N, 1 or more; (4 + C) * N is at most NMS_LAZY_MAX_ELEMENTS */
   int32_t boxes;
-  /* C, 1 or more: the input is a head; 0: boxes and scores */
+  /* classes C of a detector's head, which is the input; 0: the input is boxes and scores */
   int32_t head_classes;
   /* not 0: the program takes classes; must be 0 with a head, which contains them */
   int32_t classes;

@@ -32,7 +32,7 @@ typedef struct {
   const nms__tpu_layout *layout;
   nms__array parameters;
   nms__array undecided;   /* keys; NMS__TPU_ABSENT for a box that is decided */
-  nms__array area;        /* of the boxes */
+  nms__array area;        /* areas of the boxes */
   nms__array last, index; /* the last pick: rows of its corners, and a row of its index */
   nms__value zero;        /* index */
 } Picks;

@@ -13,8 +13,8 @@
 #include "tpumove.h"
 
 typedef struct nms__tpu_ranking {
-  int tiles;               /* of 128 boxes */
-  int fields;              /* of a box */
+  int tiles;               /* number of tiles of 128 boxes */
+  int fields;              /* number of fields of a box */
   int key;                 /* number of the field that holds keys */
   nms__array given;        /* fields * tiles rows: `tiles` rows for each field */
   nms__array sorted;       /* block * tiles rows: one block for each tile, by rank. Field

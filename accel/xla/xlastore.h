@@ -19,7 +19,7 @@
 /* The columns that a program has beyond corners and scores: its variant. */
 enum {
   NMS__XLA_CLASSES = 1,    /* boxes suppress only boxes of their class */
-  NMS__XLA_CLASS_CAPS = 2, /* classes have caps or thresholds of their own */
+  NMS__XLA_CLASS_CAPS = 2, /* single classes have caps or thresholds */
   NMS__XLA_PARENTS = 4,    /* a box and its parent never suppress each other */
   NMS__XLA_VARIANTS = 8
 };

@@ -49,7 +49,7 @@ typedef struct
   GString *rest; /* read, but not in a block yet */
   gboolean ended;
   guint64 size;          /* size of the input in bytes; 0 if unknown */
-  guint64 offset, lines; /* before `rest` */
+  guint64 offset, lines; /* bytes and lines of the input before `rest` */
   guint64 frame;         /* MOT text: number of the last frame before `rest`, from 1; 0: none */
 
   /* filtering */

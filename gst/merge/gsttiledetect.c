@@ -52,7 +52,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_tile_detect_debug);
 #define DEFAULT_LATENCY 0
 
 #define MAIN_QUEUE_FRAMES 60
-#define MOST_TILES 100 /* in a row or a column */
+#define MOST_TILES 100 /* most tiles in a row or a column */
 
 enum
 {

@@ -72,7 +72,7 @@ struct _GstBoxMergePad
   gint64 held_time; /* its running time */
 
   /* thread of the source pad */
-  gint width, height;  /* of the picture; 0: unknown */
+  gint width, height;  /* size of the picture; 0: unknown */
   gboolean batches;    /* the buffers are batches of pictures */
   BatchMeta *batch;    /* the pictures of a batch */
   MergeFrame *frame;   /* gets the boxes of a batch, or NULL while its memory is removed */

@@ -17,7 +17,7 @@ struct _BatchMeta
 {
   GstObject *owner;
   const BatchFuncs *funcs;
-  GPtrArray *streams; /* of BatchStream */
+  GPtrArray *streams; /* elements: BatchStream */
 };
 
 gboolean

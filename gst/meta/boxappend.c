@@ -17,7 +17,7 @@
 typedef struct
 {
   GstBuffer *target;
-  gint width, height;   /* of its frame */
+  gint width, height;   /* size of its frame */
   gboolean move;        /* structures are moved, not copied */
   GstStructure *source; /* "source", to be copied to each region; or NULL */
   const gint *od_ids;   /* new ids of ODs by old id, or NULL */

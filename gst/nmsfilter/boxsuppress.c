@@ -19,12 +19,12 @@
 #include "boxparents.h"
 #include "classlist.h"
 
-#define COORDINATE_LIMIT 1e18f /* of the core: a box with a greater one is invalid */
+#define COORDINATE_LIMIT 1e18f /* limit of the core: a box with a greater one is invalid */
 
 /* A box that takes part. */
 typedef struct
 {
-  guint32 index; /* of the box */
+  guint32 index; /* index of the box */
   gint32 class_id;
   /* only in ranked frames: */
   guint32 group; /* the lowest comes first, see group_of */
@@ -38,7 +38,7 @@ typedef struct
 typedef struct
 {
   guint count;        /* boxes that take part: elements of `keys` */
-  guint lower_ranked; /* of these, those that rank below all others because of BOX_CUT */
+  guint lower_ranked; /* how many of these rank below all others because of BOX_CUT */
   guint cut;          /* the flag of boxes that rank below all others: BOX_CUT or 0 */
   gboolean unscored;  /* a box has no confidence */
   gboolean scored;    /* a box has a confidence */

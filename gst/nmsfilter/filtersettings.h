@@ -55,7 +55,7 @@ typedef struct
   guint engine; /* an nms_engine, or FILTER_ENGINE_XLA */
   UnscoredOrder missing_score;
   guint min_neighbors;
-  GstClockTime interval; /* of messages, in ns; 0: none */
+  GstClockTime interval; /* time between messages in ns; 0: no messages */
   gchar *xla_plugin;     /* NULL: the one that NMS_XLA_PLUGIN names */
   gboolean xla_strict;
 

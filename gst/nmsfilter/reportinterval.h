@@ -9,9 +9,9 @@ G_BEGIN_DECLS
 typedef struct
 {
   gboolean empty;              /* no buffer yet: the times are those at which it begins */
-  GstClockTime timestamp;      /* of its first buffer; NONE: not known */
-  GstClockTime stream_time;    /* of its first buffer */
-  GstClockTime running_time;   /* of its first buffer */
+  GstClockTime timestamp;      /* time of its first buffer; NONE: not known */
+  GstClockTime stream_time;    /* time of its first buffer */
+  GstClockTime running_time;   /* time of its first buffer */
   GstClockTime end;            /* running time at the end of its last buffer */
   GstClockTime next_timestamp; /* of a buffer that follows the last one without a gap */
   GstClockTime next_stream_time;

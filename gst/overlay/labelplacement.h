@@ -11,7 +11,7 @@ typedef struct
 {
   guint8 *cells;
   gsize size;
-  gint width, height; /* of the frame */
+  gint width, height; /* size of the frame */
   gint columns;
 } LabelPlacement;
 

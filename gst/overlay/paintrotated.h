@@ -11,7 +11,7 @@ typedef struct
 {
   gdouble x, y; /* the centre */
   gdouble w, h;
-  gdouble sin, cos; /* of the angle, clockwise */
+  gdouble sin, cos; /* sine and cosine of the angle, clockwise */
 } PaintRotated;
 
 /* Sets `rotated` to the box with these corners, in any order, rotated by `rotation`

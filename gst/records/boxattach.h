@@ -17,8 +17,8 @@ typedef struct
   gboolean replace; /* remove the boxes on the buffer first */
 
   /* private */
-  GArray *no_boxes; /* of Box, always empty */
-  GArray *present;  /* of Box: the boxes already on the buffer */
+  GArray *no_boxes; /* elements: Box, always empty */
+  GArray *present;  /* elements of type Box: the boxes already on the buffer */
 } BoxAttach;
 
 void box_attach_init (BoxAttach *self);

@@ -116,10 +116,10 @@ typedef struct
  * streaming thread; the counts are under the object lock. */
 typedef struct
 {
-  gint width, height; /* of the frames; 0: unknown */
-  gint64 number;      /* of the stream in the batches; -1: not of a batch */
+  gint width, height; /* size of the frames; 0: unknown */
+  gint64 number;      /* stream number in a batch; -1: no batch */
   gchar *id;          /* NULL: not written */
-  guint64 next_index; /* of MOT text: index of the next frame */
+  guint64 next_index; /* MOT text only: index of the next frame */
   guint64 missing;    /* frames since the last line for which no line was written */
   RecordCounts counts;
 } RecordStream;
@@ -137,14 +137,14 @@ struct _GstBoxRecord
   RecordOutput *output; /* NULL if no location is set */
 
   /* streaming thread */
-  RecordedFrame frame; /* of the current buffer */
+  RecordedFrame frame; /* frame of the current buffer */
   RecordStream *stream;
   gboolean batches; /* the buffers are batches */
   BatchMeta *batch; /* their streams, each with a RecordStream */
   GString *text;
   gboolean warned_confidences, warned_labels; /* posted a warning about what text cannot hold */
 
-  RecordCounts counts; /* of all streams; under the object lock */
+  RecordCounts counts; /* sum over all streams; under the object lock */
 };
 
 #define GST_TYPE_BOX_RECORD (gst_box_record_get_type ())

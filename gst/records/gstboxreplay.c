@@ -117,14 +117,14 @@ struct _GstBoxReplay
 
   /* Where records are found: set by start (), cleared by stop () under the object lock. Without
    * both, the boxes are in the metadata of the buffers. */
-  RecordMatch *match;   /* of the location, or NULL */
-  LineReader *lines;    /* of `match`, or NULL */
+  RecordMatch *match;   /* records of `location`, or NULL */
+  LineReader *lines;    /* lines that `match` reads, or NULL */
   GstBoxReplayPad *pad; /* the pad boxes, with a reference, or NULL */
 
   /* streaming thread */
   StreamPosition position;
   RecordedFrame *frame; /* the record of the buffer, for transform_ip; NULL: none; not owned */
-  ReplayText text;      /* of the pad, or of the metadata */
+  ReplayText text;      /* lines from the pad or the metadata */
   BoxAttach attach;     /* for transform_ip */
   LabelTable labels;    /* new labels that this element has taken */
   RecordMatchCounts counts;

@@ -40,9 +40,9 @@ struct _LineReader
   GstClockTime waited; /* ns without data; GST_CLOCK_TIME_NONE after `waiting` */
 
   gchar *buffer;
-  gsize size;       /* of buffer, less a byte for a NUL */
+  gsize size;       /* bytes of `buffer` without the one for a NUL */
   gsize start, end; /* the text read and not returned yet */
-  gsize scanned;    /* no end of line is before this */
+  gsize scanned;    /* the text before this has no newline */
   gboolean is_cut;  /* a NUL stands behind the line returned last, at `cut` */
   gsize cut;
   gchar cut_off; /* what was there before */

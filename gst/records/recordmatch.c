@@ -23,7 +23,7 @@ typedef struct
 struct _RecordMatch
 {
   RecordReader *reader;
-  LineReader *lines; /* of the reader */
+  LineReader *lines; /* lines that the reader owns */
   RecordMatchBy by;  /* RECORD_MATCH_AUTO: not decided yet */
   gboolean decided;  /* the first record was seen */
   gboolean skip_errors, loop;
@@ -31,20 +31,20 @@ struct _RecordMatch
   RecordedFrame *record;     /* the record found last */
   gboolean held;             /* it was found as a record of an earlier time */
 
-  /* of a regular file. In a looped file, entry number v is entry v % n of pass v / n. */
+  /* Used for a regular file. In a looped file, entry number v is entry v % n of pass v / n. */
   gboolean indexed; /* it is a regular file, not followed */
   gboolean ready;   /* it was read through */
   gboolean sorted;
   GArray *entries;     /* Entry, in order of key */
-  guint64 pass_length; /* in ns or frames; 0: not known yet */
+  guint64 pass_length; /* length of a pass in ns or frames; 0: not known yet */
   guint64 next;        /* number of the entry behind the one found last */
   const Entry *found;  /* entry of `record`, or NULL */
 
-  /* of a pipe or followed file */
+  /* used for a pipe or followed file */
   gboolean have_record; /* `record` may be held */
   gboolean seeking;     /* the stream has jumped, so records that are passed are not counted */
-  GPtrArray *ahead;     /* of RecordedFrame, up to two: the records that come next */
-  GPtrArray *spare;     /* of RecordedFrame */
+  GPtrArray *ahead;     /* elements: RecordedFrame, up to two: the records that come next */
+  GPtrArray *spare;     /* elements: RecordedFrame */
 };
 
 static void

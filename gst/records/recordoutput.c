@@ -62,7 +62,7 @@ struct _RecordOutput
   GCond changed;     /* `flushing` changed */
   gboolean flushing; /* under `lock` */
 
-  /* of a regular file */
+  /* used for a regular file */
   int fd;
   FileClaim *claim;
   gboolean former;    /* it has the lines of a former recording, which is to be replaced */

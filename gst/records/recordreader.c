@@ -16,12 +16,12 @@ struct _RecordReader
   JsonlParser *parser;
   gsize max_line;
   LabelTable *labels; /* not owned; NULL: no limit */
-  guint64 next_index; /* of JSON Lines */
+  guint64 next_index; /* used for JSON Lines */
   gboolean take_all;  /* as record_reader_continue () says */
   guint64 base;       /* position of the start of the file read last */
   guint64 base_index; /* index of the first record of that file */
 
-  /* of MOT text */
+  /* used for MOT text */
   RecordedFrame mot;  /* the incomplete frame */
   gboolean mot_open;  /* `mot` holds a frame */
   guint64 mot_frames; /* number of the incomplete frame, from 1; 0 before the first */

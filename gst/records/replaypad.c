@@ -16,12 +16,12 @@ struct _GstBoxReplayPad
   /* under the lock; the condition is signalled at every change */
   GMutex lock;
   GCond changed;
-  GQueue lines;          /* of Line, in order of arrival */
+  GQueue lines;          /* elements: Line, in order of arrival */
   GstClockTime position; /* running time before which no line will come */
   gboolean ended;        /* EOS: no line will come at all */
   gboolean flushing;     /* the pad, by its own flush */
-  gboolean interrupted;  /* by replay_pad_set_flushing () */
-  gboolean finished;     /* by replay_pad_finish () */
+  gboolean interrupted;  /* set by replay_pad_set_flushing () */
+  gboolean finished;     /* set by replay_pad_finish () */
 
   /* streaming thread of the pad */
   GstSegment segment;

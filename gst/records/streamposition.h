@@ -45,21 +45,21 @@ typedef struct
 {
   gint width, height; /* frame size of the caps; 0: unknown */
   gint fps_n, fps_d;  /* frame rate of the caps; 0: unknown */
-  guint64 index;      /* of the next buffer, from 0 */
+  guint64 index;      /* index of the next buffer, from 0 */
 
   /* private */
   gboolean flushed, new_segment, ended; /* such an event came since the last buffer */
-  GstClockTime last_time;               /* of the last buffer with a time */
-  GstClockTime first_time;              /* of the buffer with index 0 */
+  GstClockTime last_time;               /* time of the last buffer that has one */
+  GstClockTime first_time;              /* time of the buffer with index 0 */
   GstClockTime gap;                     /* between the last two times */
 } StreamPosition;
 
 typedef struct
 {
-  GstClockTime time;     /* of the PTS, in stream time, or GST_CLOCK_TIME_NONE */
+  GstClockTime time;     /* stream time of the PTS, or GST_CLOCK_TIME_NONE */
   GstClockTime duration; /* of the buffer, else of one frame at the frame rate, else the
                                  * gap; 0: unknown */
-  guint64 index;         /* of the buffer */
+  guint64 index;         /* index of the buffer */
   gboolean jumped;
   gboolean rewound;       /* jumped to a time at or before that of an earlier buffer */
   gboolean index_back;    /* jumped to an index below that of the next buffer */

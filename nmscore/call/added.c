@@ -23,7 +23,7 @@ typedef struct columns {
   double *limits;
   uint64_t *class_cap;
   int32_t *parent, *kept;
-  nms__box_columns chosen; /* of the kept boxes */
+  nms__box_columns chosen; /* columns of the kept boxes */
 } columns;
 
 static columns

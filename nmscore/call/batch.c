@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 typedef struct batch {
-  nms_boxes boxes; /* of all images */
+  nms_boxes boxes; /* boxes of all images */
   const size_t *offsets;
   size_t images;
   nms__settings settings;

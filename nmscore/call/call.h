@@ -31,8 +31,8 @@ struct nms_context {
   size_t method_scratch_size;
   size_t method_capacity; /* boxes for which the second allocation has space */
   int engine;
-  const char *method_in_use;          /* of the last successful run; NULL: an engine decided it */
-  const nms__kernels *engine_kernels; /* of the last successful run; `kernels` is of the next */
+  const char *method_in_use; /* set by the last successful run; NULL: an engine decided it */
+  const nms__kernels *engine_kernels; /* set by the last successful run; `kernels` is of the next */
   char in_use[80];                    /* text of nms_context_engine_in_use */
   struct nms__added *added;           /* the added engine, or NULL; a context of a batch's thread
                                        * has that of the caller's context */

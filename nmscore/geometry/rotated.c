@@ -20,7 +20,7 @@ typedef struct point {
 
 typedef struct rectangle {
   double x, y, w, h; /* centre; extents */
-  double sin, cos;   /* of the angle */
+  double sin, cos;   /* sine and cosine of the angle */
 } rectangle;
 
 #define TWO_PI 6.283185307179586
@@ -132,7 +132,7 @@ clip (const point *in, size_t n, int axis, double sign, double bound, point *out
 /* Rectangle b in the coordinates of a. */
 typedef struct relative {
   double x, y;     /* its centre */
-  double cos, sin; /* of its angle */
+  double cos, sin; /* cosine and sine of its angle */
 } relative;
 
 static relative

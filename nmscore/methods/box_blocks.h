@@ -28,7 +28,7 @@ typedef struct nms__box_blocks {
                               * behind the last box, to the end of its block, boxes without area */
   nms__columns box_view, bounds_view, group_view; /* the columns as kernels read them */
   uint32_t *position;                             /* frame position, by place */
-  uint32_t *place;                                /* by frame position */
+  uint32_t *place;                                /* indexed by frame position */
   nms__rotated_columns rotated;  /* the screen of rotated boxes, by place, in the scratch of the
                                  * engines; only if the frame has rotated boxes */
   uint32_t *begin, *end;         /* the places of the box's class partition, by place */

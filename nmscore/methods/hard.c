@@ -11,8 +11,8 @@
 typedef struct scratch {
   nms__box_blocks blocks;
   nms__visits visits;
-  uint64_t *undecided; /* by place */
-  uint32_t *by;        /* with visits: rank of the suppressor, by place; UINT32_MAX: none */
+  uint64_t *undecided; /* indexed by place */
+  uint32_t *by;        /* rank of the suppressor, indexed by place; UINT32_MAX: none */
 } scratch;
 
 static void
@@ -104,7 +104,7 @@ suppress_by_rank (nms__frame *f, const scratch *s, size_t place)
 static void
 decide_by_visits (nms__frame *f, scratch *s, const uint64_t *ranked)
 {
-  uint64_t *kept = s->undecided; /* by frame position, when all are decided */
+  uint64_t *kept = s->undecided; /* indexed by frame position, when all are decided */
   size_t count = 0, place;
 
   memset (s->by, 0xff, f->count * sizeof *s->by);

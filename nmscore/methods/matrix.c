@@ -15,9 +15,10 @@
 typedef struct scratch {
   nms__box_blocks blocks;
   nms__visits visits;
-  uint64_t *above;        /* by place: the boxes visited before the current one, which rank above it
+  uint64_t
+      *above; /* indexed by place: the boxes visited before the current one, which rank above it
                            * if they intersect it */
-  uint64_t *waiting;      /* by place: the other boxes */
+  uint64_t *waiting;      /* indexed by place: the other boxes */
   uint64_t *keys, *keys2; /* for sorting */
   float *most;            /* greatest metric of the box and a box above it, by place */
   float sigma;

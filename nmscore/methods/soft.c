@@ -28,7 +28,7 @@
 
 typedef struct scratch {
   nms__box_blocks blocks;
-  uint64_t *undecided;    /* by place */
+  uint64_t *undecided;    /* indexed by place */
   uint64_t *key;          /* packed current score and frame position, by place; 0: decided */
   uint64_t *best[LEVELS]; /* greatest key of each block, of each NMS__BLOCK of these, and so on; 0
                            * behind the last one to the end of its block */
@@ -39,7 +39,7 @@ typedef struct scratch {
   nms__tiles tiles;
   size_t tile; /* number of the next tile; tile_count + 1: the whole frame is searched */
   size_t block, end_block; /* the blocks of the current one */
-  uint64_t *kept;          /* by place */
+  uint64_t *kept;          /* indexed by place */
   uint64_t
       *last; /* key of the kept box that lowered the box last, by place, at first UINT64_MAX; of
                    * a kept box its own key */

@@ -19,7 +19,8 @@ typedef struct nms__tiles {
   const nms__box_blocks *blocks;
   size_t first, end; /* the places of the current tile */
   size_t near_count; /* tiles that intersect it; more than NMS__BLOCK: not all are in `near` */
-  float near[5][NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN))); /* their bounding boxes */
+  float near[5][NMS__BLOCK]
+      __attribute__ ((aligned (NMS__ALIGN))); /* bounding boxes of these tiles */
   uint64_t compared; /* comparisons of a box with a block so far, counted by the caller */
 } nms__tiles;
 
@@ -38,7 +39,7 @@ int nms__tiles_cross (const nms__tiles *tiles, size_t place);
 int nms__tiles_crowded (const nms__tiles *tiles);
 
 typedef struct nms__visits {
-  uint32_t *rank; /* by place; behind it there is space for `count` elements of the method's own */
+  uint32_t *rank; /* indexed by place; `count` elements of the method's own follow */
 
   /* used by nms__visits_next */
   nms__tiles tiles;

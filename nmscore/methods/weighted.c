@@ -17,7 +17,7 @@
 
 /* A cluster, by the place of its head. Its box is that of the blocks at this place. */
 typedef struct cluster {
-  uint32_t number; /* of clusters that began before */
+  uint32_t number; /* number of clusters that began before */
   uint32_t last;   /* place of the member that joined last: first element of the list `previous` */
   uint32_t kept;   /* number of the kept box; NONE: over-cap */
   nms__cluster_sums sums;
@@ -32,11 +32,11 @@ typedef struct weighted {
   cluster *clusters;        /* by place of the head */
   size_t count;             /* number of clusters */
 
-  /* by place */
+  /* indexed by place */
   uint32_t *source;
   uint32_t *head;     /* place of the cluster's head */
   uint32_t *previous; /* place of the member that joined before; NONE: the head */
-  float *score;       /* of a head: the score of its cluster */
+  float *score;       /* for a head: score of its cluster */
 
   uint8_t *has; /* not 0: the current cluster has a member of the source */
 } weighted;

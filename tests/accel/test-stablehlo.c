@@ -256,7 +256,7 @@ test_class_options (void)
   refused (good, &o, NMS_ERROR_RANGE, "score_threshold of class 2 is NaN");
 }
 
-/* A kernel that does not fit, and structs of another size. */
+/* Refuses a kernel that does not fit the chip, and structs of another size. */
 static void
 test_sizes (void)
 {

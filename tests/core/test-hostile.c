@@ -138,7 +138,7 @@ test_crossing_bars (void)
   }
 }
 
-/* Boxes on a diagonal, whose cells would share a number if numbers wrapped around without tiles. */
+/* Boxes on a diagonal whose cell numbers would be equal if they simply wrapped around. */
 static void
 test_cells_that_wrap (void)
 {

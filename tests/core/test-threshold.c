@@ -29,7 +29,7 @@ divides_beyond (float inter, float uni, float threshold, int inclusive)
 
 typedef struct {
   float threshold;
-  double limit[2]; /* index: inclusive */
+  double limit[2]; /* limit[inclusive] */
   nms__bounds bounds[2];
 } Limit;
 

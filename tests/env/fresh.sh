@@ -35,7 +35,7 @@ step "the three -dev packages" '
   meson test -C /tmp/minimal/three nmsfilter nmsfilter-unscored test-semantics'
 step "quickstart" 'pipelines/quickstart.sh --output /tmp/out && ls -l /tmp/out'
 step "the application in Python" '
-  . pipelines/env.sh && /usr/bin/python3 pipelines/embed/filter-video.py \
+  . pipelines/env.sh && nms-filter --version && /usr/bin/python3 pipelines/embed/filter-video.py \
     /tmp/out/quickstart.mp4 /tmp/out/before.jsonl fakesink </dev/null'
 step "quickstart once more" '
   pipelines/quickstart.sh --seconds 4 --output /tmp/out >/tmp/second && cat /tmp/second &&

@@ -28,6 +28,7 @@ $d' "$home/block-2"
 cat >"$home/commands" <<END
 set -eux
 . "$home/block-1"
+nms-filter --version
 gst-inspect-1.0 nms
 gst-inspect-1.0 nms | grep -F "Filename                 \$HOME/nms/"
 for element in boxmerge boxoverlay boxrecord boxreplay boxselect boxsteady boxtransform nmsfilter \

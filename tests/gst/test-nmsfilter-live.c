@@ -281,7 +281,7 @@ test_slow_frame (void)
                     " after, %u as long as a slow "
                     "one",
         live->left, live->sent, shortest, before, after, as_slow);
-    /* the machine may have interrupted one of them */
+    /* a few slow frames are allowed, because the machine may be busy */
     g_assert_cmpuint (as_slow, <=, FRAMES / 10);
     g_assert_cmpint (after, <, shortest);
   }

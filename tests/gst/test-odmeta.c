@@ -128,8 +128,9 @@ test_rotated (void)
   add_rotated (buffer, "ship", 200, 200, 100, 10, eighth, 0.9f);
   add_rotated (buffer, "ship", 201, 200, 100, 10, -eighth, 0.8f); /* across */
   add_rotated (buffer, "ship", 202, 201, 100, 10, eighth, 0.7f);  /* along: IoU .73 */
-  add_rotated (buffer, "boat", 203, 201, 100, 10, eighth, 0.6f);  /* along, of another class */
-  add_od (buffer, "ship", 204, 200, 100, 10, 0.5f);               /* upright: crosses both */
+  add_rotated (buffer, "boat", 203, 201, 100, 10, eighth,
+      0.6f); /* lies along the first, but has another class */
+  add_od (buffer, "ship", 204, 200, 100, 10, 0.5f); /* upright: crosses both */
   add_rotated (buffer, "ship", 205, 205, 100, 10, NAN, 0.99f);
   out = filtered ("nmsfilter iou-threshold=0.5", buffer);
   assert_ods (out, "200 201 203 204");

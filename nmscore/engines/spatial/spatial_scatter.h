@@ -21,11 +21,11 @@ typedef struct nms__cell_boxes {
   nms__frame *frame;
   const nms__grid *grid;
   nms__columns columns;
-  float *score;        /* by grid position */
-  uint32_t *position;  /* by grid position: the frame position */
+  float *score;        /* indexed by grid position */
+  uint32_t *position;  /* indexed by grid position: the frame position */
   uint64_t *undecided; /* a bit for each grid position in a cell; a word more */
-  uint32_t *waiting;   /* by grid position: the grid position of the box that waits for it */
-  uint32_t *kept;      /* a bit for each frame position; 0 at first */
+  uint32_t *waiting; /* indexed by grid position: the grid position of the box that waits for it */
+  uint32_t *kept;    /* a bit for each frame position; 0 at first */
 } nms__cell_boxes;
 
 /* The function of spatial_tmpl.c, which is compiled once per instruction set. */
