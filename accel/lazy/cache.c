@@ -331,7 +331,7 @@ nms__cache_free_resident (nms_lazy_cache *cache, void *resident)
     cache->backend->free_resident (cache->backend, resident);
 }
 
-/* Counts the arrays that a run copies, with `numbers` that are sent. */
+/* Counts what a run copies to the device (inputs not there yet, and `numbers`) and back. */
 static void
 count_copies (nms_lazy_cache *cache, const nms__trace *t, size_t numbers)
 {

@@ -27,7 +27,7 @@ typedef struct pjrt_client pjrt_client;
 typedef struct pjrt_device pjrt_device;
 typedef struct pjrt_buffer pjrt_buffer;
 typedef struct pjrt_executable pjrt_executable;               /* a compiled program */
-typedef struct pjrt_loaded_executable pjrt_loaded_executable; /* one on a device */
+typedef struct pjrt_loaded_executable pjrt_loaded_executable; /* loaded on a device */
 typedef struct pjrt_topology pjrt_topology;
 
 /* The element types that engine xla uses. */

@@ -70,7 +70,7 @@ typedef struct
   GArray *keep_classes; /* labels (class_selection_parse); NULL: all classes */
   GArray *drop_classes; /* labels; NULL: none */
   gboolean has_region;
-  FrameRegion region; /* if has_region */
+  FrameRegion region; /* valid if has_region is set */
   gboolean drop_cut;  /* drop boxes with BOX_CUT */
 } BoxSelectRules;
 
@@ -85,7 +85,7 @@ typedef struct
 {
   const BoxSelectRules *rules;
   gboolean has_region;
-  BoxRectangle region; /* if has_region */
+  BoxRectangle region; /* valid if has_region is set */
 } BoxSelectFrame;
 
 /* Begins a frame of this size, 0 if it is unknown; then a region in per cent does not apply, and

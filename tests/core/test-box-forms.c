@@ -138,7 +138,7 @@ test_bfloat16 (void)
   g_free (in);
 }
 
-/* Boxes of bfloat16 at a threshold that they reach exactly, and beside it. */
+/* Boxes of bfloat16, at thresholds that equal their overlaps and at others. */
 static void
 test_bfloat16_boxes (void)
 {

@@ -92,7 +92,7 @@ mixed (void)
   GstBuffer *buffer = frame_new (0);
 
   add_boxes (buffer, "1 a 0,0,100,100");
-  add_scored (buffer, 2, "a", 10, 0, 100, 100, -5.0); /* before 1 with any score */
+  add_scored (buffer, 2, "a", 10, 0, 100, 100, -5.0); /* ranks above box 1, which has no score */
   add_boxes (buffer,
       "3 a 200,0,100,100; 4 b 200,0,100,100; 5 a 400,0,100,100 0.5; 6 a 400,0,100,100 0.5; "
       "7 a 405,0,100,100 0.9");

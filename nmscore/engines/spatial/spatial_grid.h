@@ -76,7 +76,7 @@ typedef struct nms__grid {
   struct nms__box4 *box4;
   int32_t *index;        /* position in the caller's columns */
   uint32_t *class_entry; /* NULL: no class has options or a cap */
-  uint8_t *undecided;    /* of each box4: a bit for each undecided box */
+  uint8_t *undecided;    /* one element per box4, a bit for each of its undecided boxes */
 } nms__grid;
 
 #define NMS__NO_LEVEL UINT16_MAX /* the box cannot suppress or be suppressed */
