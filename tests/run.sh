@@ -18,8 +18,9 @@ Installs the Debian packages of the stages that it runs and no others, and runs 
 end a table has the duration of each stage. Without an argument: the stage user, less than five
 minutes on two cores after quickstart.sh, and 70 MB of packages more.
 
-  user      what a user relies on: the suites core, gst (the elements), fuzz, python and upstream,
-            and the documented pipelines, on the GStreamer that is installed
+  user      what a user relies on: the suites core, gst (the elements), rules, fuzz, python and
+            upstream, and the documented pipelines, on the GStreamer that is installed; without
+            the packages of the rules' programs, which take over 100 MB
 
 --pr, before a pull request: user and these, ten minutes in all:
 
@@ -235,7 +236,7 @@ build_release ()
 stage_user ()
 {
   build_release || return 0
-  suites release --suite core --suite gst --suite fuzz --suite python \
+  suites release --suite core --suite gst --suite rules --suite fuzz --suite python \
     --suite upstream --suite documented --no-suite pip --no-suite torchvision
 }
 
