@@ -329,6 +329,31 @@ nms__box_blocks_move (nms__box_blocks *b, size_t place, const float c[4])
   widen_at (&b->super_bounds, place / GROUP / NMS__BLOCK, &box);
 }
 
+static void
+swap_values (float *column, size_t a, size_t b)
+{
+  const float value = column[a];
+
+  column[a] = column[b];
+  column[b] = value;
+}
+
+void
+nms__box_blocks_swap (const nms__box_blocks *b, size_t place, size_t other)
+{
+  const uint32_t pos = b->position[place];
+
+  swap_values (b->box.x1, place, other);
+  swap_values (b->box.y1, place, other);
+  swap_values (b->box.x2, place, other);
+  swap_values (b->box.y2, place, other);
+  swap_values (b->box.scaled, place, other);
+  b->position[place] = b->position[other];
+  b->position[other] = pos;
+  b->place[b->position[place]] = (uint32_t) place;
+  b->place[pos] = (uint32_t) other;
+}
+
 /* -------------------------------------------------------------------- rows */
 
 void
@@ -490,8 +515,8 @@ nms__row_next (nms__row *r)
     if (!mask)
       continue;
     r->mask = mask
-        & kernels->metric_block (&r->blocks->box_view, r->first, &r->box, r->metric, least,
-            r->value);
+        & kernels->metric_block (&r->blocks->box_view, r->first, nms__highest_bit (mask) + 1,
+            &r->box, r->metric, least, r->value);
     if (r->mask && r->refines && !r->upright)
       refine (r);
     if (r->mask)

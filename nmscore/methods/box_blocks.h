@@ -53,6 +53,9 @@ void nms__box_blocks_fill (nms__frame *frame, nms__box_blocks *blocks);
 /* Gives the box at `place` these corners. The bounding boxes around it only grow. */
 void nms__box_blocks_move (nms__box_blocks *blocks, size_t place, const float corners[4]);
 
+/* Swaps two upright boxes of one block and class partition. */
+void nms__box_blocks_swap (const nms__box_blocks *blocks, size_t place, size_t other);
+
 /* Writes the corners of the box at `place` to `c`. */
 static inline void
 nms__box_blocks_corners (const nms__box_blocks *b, size_t place, float c[4])
@@ -99,13 +102,12 @@ nms__place_is_set (const uint64_t *bits, size_t place)
 
 /* The function of metric_tmpl.c, which is compiled once per instruction set. */
 typedef struct nms__method_kernels {
-  /* Computes the metric, an nms_metric, of the box and each box of the block at `first`; IoU in
-   * place of ProbIoU. Returns
-   * the boxes whose intersection with it has both extents above `least_extent`: bit i for box
-   * first+i. Sets value[i] for these; the other values are undefined. The columns' `scaled`, and
-   * the box's, is the area. All NMS__BLOCK boxes are read. */
-  uint64_t (*metric_block) (const nms__columns *columns, size_t first, const nms__box *box,
-      int metric, float least_extent, float *value);
+  /* Computes the metric, an nms_metric, of the box and each of the n boxes, or some more, starting
+   * at `first`; IoU in place of ProbIoU. Returns the boxes whose intersection with it has both
+   * extents above `least_extent`: bit i for box first+i. Sets value[i] for these; the other values
+   * are undefined. The columns' `scaled`, and the box's, is the area. */
+  uint64_t (*metric_block) (const nms__columns *columns, size_t first, size_t n,
+      const nms__box *box, int metric, float least_extent, float *value);
 
   /* Returns the boxes of the block at `first` whose area is not so different from that of the box
    * that min_size_ratio keeps them from meeting: bit i for box first+i. */

@@ -137,7 +137,8 @@ nms__hard (nms__frame *f)
   memset (s.undecided, 0xff, (f->count / NMS__BLOCK + 1) * sizeof *s.undecided);
   const uint64_t *ranked = nms__sort (f->kernels, f->packed, s.blocks.keys, f->count);
   uint64_t *spare = ranked == f->packed ? s.blocks.keys : f->packed;
-  if (nms__visits_begin (&s.visits, f, &s.blocks, ranked, spare, s.undecided)) {
+  if (!nms__tiles_are_capped (f)
+      && nms__visits_begin (&s.visits, f, &s.blocks, ranked, spare, s.undecided)) {
     s.by = s.visits.rank + f->count;
     decide_by_visits (f, &s, ranked);
     return;

@@ -176,8 +176,7 @@ decide (const merge *m, size_t pos, int transitive)
   return transitive;
 }
 
-/* Finds the cluster of each box of a frame without caps, in the order of the visits. Writes the
- * members by rank. */
+/* Finds the cluster of each box, in the order of the visits. Writes the members by rank. */
 static void
 find_clusters (merge *m, int transitive)
 {
@@ -220,6 +219,8 @@ join_members (const merge *m, const uint64_t *order)
     const member *c = &m->members[n];
     if (c->head == n)
       cluster[n] = start_cluster (m, nms__packed_position (order[n]));
+    else if (cluster[c->head] == NO_CLUSTER)
+      nms__over_cap (m->frame, nms__packed_position (order[n]));
     else
       add (m, cluster[c->head], c->corners, score_of (order[n]));
   }
@@ -263,7 +264,8 @@ nms__merge (nms__frame *f)
   memcpy (m.order, f->packed, f->count * sizeof *m.order);
   const uint64_t *order = nms__sort (f->kernels, m.order, m.order2, f->count);
   uint64_t *spare = order == m.order ? m.order2 : m.order;
-  if (nms__visits_begin (&m.visits, f, &m.blocks, order, spare, m.waiting)) {
+  if ((transitive || !nms__tiles_are_capped (f))
+      && nms__visits_begin (&m.visits, f, &m.blocks, order, spare, m.waiting)) {
     find_clusters (&m, transitive);
     join_members (&m, order);
   } else

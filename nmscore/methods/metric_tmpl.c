@@ -60,13 +60,13 @@ metric_lanes (const nms__columns *c, size_t i, const wide *b, vf inter, int metr
 }
 
 INLINE uint64_t
-metric_lanes_of_block (const nms__columns *c, size_t first, const wide *b, int metric,
+metric_lanes_of_block (const nms__columns *c, size_t first, size_t n, const wide *b, int metric,
     float least_extent, float *value)
 {
   const vf least = v_set (least_extent);
   uint64_t hits = 0;
 
-  for (size_t i = 0; i < NMS__BLOCK; i += LANES) {
+  for (size_t i = 0; i < n; i += LANES) {
     const vf w = width_lanes (c, first + i, b), h = height_lanes (c, first + i, b);
     const uint64_t bits = m_bits (m_and (v_gt (w, least), v_gt (h, least)));
     if (!bits)
@@ -78,20 +78,22 @@ metric_lanes_of_block (const nms__columns *c, size_t first, const wide *b, int m
 }
 
 static uint64_t
-metric_block (const nms__columns *c, size_t first, const nms__box *box, int metric,
+metric_block (const nms__columns *c, size_t first, size_t n, const nms__box *box, int metric,
     float least_extent, float *value)
 {
   const wide b = widen (box);
 
-  switch (metric) {
+  if (n <= NMS__BLOCK / 2)
+    return metric_lanes_of_block (c, first, n, &b, metric, least_extent, value);
+  switch (metric) { /* so that the compiler unrolls each loop */
     case NMS_METRIC_IOS:
-      return metric_lanes_of_block (c, first, &b, NMS_METRIC_IOS, least_extent, value);
+      return metric_lanes_of_block (c, first, NMS__BLOCK, &b, NMS_METRIC_IOS, least_extent, value);
     case NMS_METRIC_DIOU:
-      return metric_lanes_of_block (c, first, &b, NMS_METRIC_DIOU, least_extent, value);
+      return metric_lanes_of_block (c, first, NMS__BLOCK, &b, NMS_METRIC_DIOU, least_extent, value);
     case NMS_METRIC_GIOU:
-      return metric_lanes_of_block (c, first, &b, NMS_METRIC_GIOU, least_extent, value);
+      return metric_lanes_of_block (c, first, NMS__BLOCK, &b, NMS_METRIC_GIOU, least_extent, value);
     default:
-      return metric_lanes_of_block (c, first, &b, NMS_METRIC_IOU, least_extent, value);
+      return metric_lanes_of_block (c, first, NMS__BLOCK, &b, NMS_METRIC_IOU, least_extent, value);
   }
 }
 

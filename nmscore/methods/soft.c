@@ -416,7 +416,7 @@ nms__soft (nms__frame *f)
 
   layout (&s, &arena, f->capacity);
   start (f, &s);
-  if (nms__tiles_begin (&s.tiles, f, &s.blocks)) {
+  if (!nms__tiles_are_capped (f) && nms__tiles_begin (&s.tiles, f, &s.blocks)) {
     decide_by_tiles (f, &s);
     return;
   }

@@ -13,8 +13,8 @@
 
 #define NONE UINT32_MAX
 
-static int
-has_caps (const nms__frame *f)
+int
+nms__tiles_are_capped (const nms__frame *f)
 {
   int limited = f->cap < f->count;
 
@@ -43,7 +43,7 @@ bounds_of (const nms__box_blocks *b, size_t tile)
 int
 nms__tiles_begin (nms__tiles *t, const nms__frame *f, const nms__box_blocks *b)
 {
-  if (f->count <= NEAR_MOST || has_caps (f))
+  if (f->count <= NEAR_MOST)
     return 0;
   t->frame = f;
   t->blocks = b;

@@ -24,8 +24,12 @@ typedef struct nms__tiles {
   uint64_t compared; /* comparisons of a box with a block so far, counted by the caller */
 } nms__tiles;
 
-/* Finds the bounding boxes. Returns 0 if the method visits the boxes in rank order instead: few
- * boxes stay in the cache, and a cap depends on all boxes that rank above. */
+/* Returns whether a total cap or a cap of a class may be filled. Methods in which a box over a cap
+ * affects no other box then visit the boxes in rank order. */
+int nms__tiles_are_capped (const nms__frame *frame);
+
+/* Finds the bounding boxes. Returns 0 if the method visits the boxes in rank order instead, because
+ * so few stay in the cache. */
 int nms__tiles_begin (nms__tiles *tiles, const nms__frame *frame, const nms__box_blocks *blocks);
 
 /* Makes tile `tile` the current one. */

@@ -11,6 +11,12 @@ nms__lowest_bit (uint64_t mask)
   return (unsigned) __builtin_ctzll (mask);
 }
 
+static inline unsigned
+nms__highest_bit (uint64_t mask)
+{
+  return 63u - (unsigned) __builtin_clzll (mask);
+}
+
 /* Counts bits by arithmetic, because without the instruction, which old processors lack, the
  * compiler's builtin is a function call. */
 static inline unsigned

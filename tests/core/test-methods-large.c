@@ -90,7 +90,7 @@ test_reference (void)
 
 static nms_result
 run_tiles (nms_context *ctx, const float *corners, const float *score, const int32_t *class_id,
-    const int32_t *parent, size_t count, uint32_t k, float min_size_ratio)
+    const int32_t *parent, size_t count, uint32_t k, uint64_t cap, float min_size_ratio)
 {
   nms_boxes boxes = { .size = sizeof boxes,
     .count = count,
@@ -102,8 +102,26 @@ run_tiles (nms_context *ctx, const float *corners, const float *score, const int
 
   nms_boxes_set_rows (&boxes, corners);
   set_call (&options, k, min_size_ratio);
+  options.max_detections = cap;
   g_assert_cmpint (nms_run (ctx, &boxes, &options, &result), ==, NMS_OK);
   return result;
+}
+
+/* Compares the results of a call without and with a total cap. A box over the cap lowers the scores
+ * of others as before, and with method merge it takes its cluster with it. */
+static void
+compare_cap (const nms_result *all, const nms_result *capped, size_t count, int merge)
+{
+  for (size_t n = 0; n < capped->kept_count; n++)
+    g_assert_cmpint (capped->kept[n], ==, all->kept[n]);
+  for (size_t i = 0; i < count; i++) {
+    const int32_t by = all->suppressed_by[i];
+    const int over = all->outcome[i] == NMS_OUTCOME_SUPPRESSED
+        ? merge && capped->outcome[by] != NMS_OUTCOME_KEPT
+        : all->outcome[i] == NMS_OUTCOME_KEPT && capped->outcome[i] != NMS_OUTCOME_KEPT;
+    g_assert_cmpint (capped->outcome[i], ==, over ? NMS_OUTCOME_OVER_CAP : all->outcome[i]);
+    g_assert_cmpint (capped->suppressed_by[i], ==, over ? -1 : by);
+  }
 }
 
 /* Coordinates are small integers, so that the metrics of a pair are the same in each tile. The
@@ -111,7 +129,7 @@ run_tiles (nms_context *ctx, const float *corners, const float *score, const int
 static void
 compare_tiles (int with_classes, int with_parents, float min_size_ratio)
 {
-  nms_context *ctx = nms_context_new (), *one = nms_context_new ();
+  nms_context *ctx = nms_context_new (), *one = nms_context_new (), *capped = nms_context_new ();
   BoxRandom random = { 7 };
   float *corners = g_new (float, (size_t) 4 * TILES * TILE_BOXES);
   float *score = g_new (float, (size_t) TILES *TILE_BOXES);
@@ -139,10 +157,10 @@ compare_tiles (int with_classes, int with_parents, float min_size_ratio)
       continue;
     const int32_t *classes = with_classes ? class_id : NULL,
                   *parents = with_parents ? parent : NULL;
-    const nms_result a = run_tiles (one, corners, score, classes, parents, TILE_BOXES, k,
+    const nms_result a = run_tiles (one, corners, score, classes, parents, TILE_BOXES, k, 0,
         min_size_ratio);
     const nms_result b = run_tiles (ctx, corners, score, classes, parents,
-        (size_t) TILES * TILE_BOXES, k, min_size_ratio);
+        (size_t) TILES * TILE_BOXES, k, 0, min_size_ratio);
     g_assert_cmpuint (b.kept_count, ==, TILES * a.kept_count);
     for (size_t i = 0; i < (size_t) TILES * TILE_BOXES; i++) {
       const size_t same = i % TILE_BOXES;
@@ -152,6 +170,13 @@ compare_tiles (int with_classes, int with_parents, float min_size_ratio)
     }
     for (size_t n = 0; n < b.kept_count; n++)
       g_assert_cmpfloat (b.kept_score[n], ==, a.kept_score[n / TILES]);
+    if (k + 1 == NMS_METHOD_MATRIX_LINEAR || k + 1 == NMS_METHOD_MERGE) {
+      const size_t cap = b.kept_count / 3;
+      const nms_result c = run_tiles (capped, corners, score, classes, parents,
+          (size_t) TILES * TILE_BOXES, k, cap, min_size_ratio);
+      g_assert_cmpuint (c.kept_count, ==, cap);
+      compare_cap (&b, &c, (size_t) TILES * TILE_BOXES, k + 1 == NMS_METHOD_MERGE);
+    }
   }
   g_free (corners);
   g_free (score);
@@ -159,6 +184,7 @@ compare_tiles (int with_classes, int with_parents, float min_size_ratio)
   g_free (parent);
   nms_context_free (&ctx);
   nms_context_free (&one);
+  nms_context_free (&capped);
 }
 
 static void
