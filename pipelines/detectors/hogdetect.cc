@@ -29,6 +29,7 @@ struct HogDetect {
   /* used by the streaming thread only */
   GstVideoInfo info;
   guint64 frames;
+  GstClockTime pts; /* of the last frame */
   cv::HOGDescriptor *hog;
 };
 
@@ -107,7 +108,11 @@ hog_detect_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
   const double scale = self->scale, step = self->pyramid_step, threshold = self->score_threshold;
   const guint interval = self->interval;
   GST_OBJECT_UNLOCK (self);
-  if (self->frames++ % interval != 0)
+  /* tiledetect passes the tiles of a frame one after the other */
+  if (GST_BUFFER_PTS (buffer) != self->pts || !GST_BUFFER_PTS_IS_VALID (buffer))
+    self->frames++;
+  self->pts = GST_BUFFER_PTS (buffer);
+  if ((self->frames - 1) % interval != 0)
     return GST_FLOW_OK;
   if (!gst_video_frame_map (&frame, &self->info, buffer,
           GstMapFlags (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))) {
@@ -140,6 +145,7 @@ hog_detect_start (GstBaseTransform *trans)
   HogDetect *self = hog_detect (trans);
 
   self->frames = 0;
+  self->pts = GST_CLOCK_TIME_NONE;
   try {
     self->hog = new cv::HOGDescriptor;
     self->hog->setSVMDetector (cv::HOGDescriptor::getDefaultPeopleDetector ());
