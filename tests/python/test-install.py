@@ -91,7 +91,7 @@ class Install(unittest.TestCase):
         self.assertEqual(shown["Summary"], "Exact non-maximum suppression of boxes in numpy arrays")
         self.assertEqual(shown["Author"], "The gst-nms authors")
         self.assertEqual(shown["Requires"], "numpy")
-        address = re.search(r"^git clone (\S+)", read("README.md"), re.M)[1]
+        address = re.search(r"Source = \"(\S+)\"", read("pyproject.toml"))[1]
         self.assertEqual(self.output_of("-c", FIELDS).splitlines(),
                          [f"Source, {address}", "LGPL-2.1-or-later"])
         self.assertTrue(shown["Location"].startswith(self.folder.name), shown["Location"])
