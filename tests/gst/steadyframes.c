@@ -12,6 +12,7 @@
 
 #include "gstboxes.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +145,7 @@ main (int argc, char **argv)
   GstHarness *h;
 
   gst_init (&argc, &argv);
+  setlocale (LC_NUMERIC, "C"); /* for the numbers that are printed */
   ods = argc > 2;
   h = harness_new_caps (argv[1], "video/x-raw,format=GRAY8,width=1024,height=1024,framerate=10/1");
   while (fgets (line, sizeof line, stdin)) {

@@ -75,8 +75,10 @@ loop_equals_copies_of_the_file (void)
   g_autoptr (GString) copies = g_string_new (NULL);
 
   for (guint i = 0; i < 12; i++) {
-    g_autofree gchar *times = g_strdup_printf ("%g %g %g", 0.3 + 3.15 * i, 1.1 + 3.15 * i,
-        2.45 + 3.15 * i);
+    const guint start = 315 * i; /* in hundredths, because a locale may print a comma */
+    const guint at[] = { start + 30, start + 110, start + 245 };
+    g_autofree gchar *times = g_strdup_printf ("%u.%02u %u.%02u %u.%02u", at[0] / 100, at[0] % 100,
+        at[1] / 100, at[1] % 100, at[2] / 100, at[2] % 100);
     g_autofree gchar *copy = replay_records (times);
 
     g_string_append (copies, copy);
