@@ -309,6 +309,28 @@ filter_buffer (GstBoxFilter *self, GstBuffer **buffer, BatchFrame *batch_frame, 
   return GST_FLOW_OK;
 }
 
+gboolean
+box_filter_look (GstBoxFilter *self, GstBuffer *buffer,
+    void (*look) (GstBoxFilter *self, BoxFilterFrame *frame))
+{
+  GstBoxFilterPrivate *priv = PRIVATE (self);
+  const GstClockTime begun = gst_util_get_timestamp ();
+  BoxFilterFrame frame = { buffer, priv->width, priv->height, &GST_BASE_TRANSFORM (self)->segment,
+    box_meta_reading_boxes (priv->reading), (GstNmsAction) g_atomic_int_get (&priv->action),
+    priv->single->data };
+  nms__fpmode mode;
+
+  if (priv->batches)
+    return FALSE;
+  mode = nms__fpmode_enter ();
+  look (self, &frame);
+  nms__fpmode_leave (mode);
+  GST_OBJECT_LOCK (self);
+  priv->stats.time += gst_util_get_timestamp () - begun;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
 static GstFlowReturn
 filter_batch_frame (GstObject *element, BatchFrame *frame)
 {

@@ -85,6 +85,11 @@ void box_filter_install_stats (GObjectClass *object_class, guint id, const gchar
 /* Reads the boxes of the frame with these BoxReadFlags and returns their number. */
 guint box_filter_read (GstBoxFilter *self, BoxFilterFrame *frame, guint flags);
 
+/* Calls `look` with a buffer that is decided later, in the mode of `decide`. Returns FALSE, and
+ * does nothing, where buffers are batches. */
+gboolean box_filter_look (GstBoxFilter *self, GstBuffer *buffer,
+    void (*look) (GstBoxFilter *self, BoxFilterFrame *frame));
+
 /* Adds the fields of stats to a structure. Call with the object lock. */
 void box_filter_add_stats (GstBoxFilter *self, GstStructure *structure);
 

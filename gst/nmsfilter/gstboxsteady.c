@@ -10,7 +10,7 @@
  * #GstNmsFilter and links the boxes of consecutive frames that are the same object. It removes
  * boxes of links that are not confirmed yet, fills gaps with boxes that move on with constant
  * velocity, smooths the places and scores along each link, and numbers the links. It delays no
- * frame.
+ * frame, unless #GstBoxSteady:lookahead lets frames wait for what later ones show.
  *
  * The number is the field `id` of a region's structure `object_id`, as DL Streamer's trackers write
  * it, and the id of a #GstAnalyticsTrackingMtd that is related to an OD. A held box has in addition
@@ -36,6 +36,7 @@
 #include "boxfilter.h"
 #include "elements.h"
 #include "enumtype.h"
+#include "meta/batchmeta.h"
 #include "properties.h"
 #include "steadylinks.h"
 
@@ -47,6 +48,7 @@
 #define DEFAULT_SCORE GST_STEADY_SCORE_MEAN
 #define DEFAULT_MAX_GAP GST_SECOND
 #define MOST_HOLD 1000
+#define MOST_LOOKAHEAD 60
 
 enum
 {
@@ -57,11 +59,20 @@ enum
   PROP_SMOOTHING,
   PROP_SCORE,
   PROP_MAX_GAP,
+  PROP_LOOKAHEAD,
   PROP_STATS,
 };
 
 #define GST_TYPE_BOX_STEADY (gst_box_steady_get_type ())
 G_DECLARE_FINAL_TYPE (GstBoxSteady, gst_box_steady, GST, BOX_STEADY, GstBoxFilter)
+
+/* A buffer that lookahead keeps back. */
+typedef struct
+{
+  GstBuffer *buffer;
+  SteadyFrame *frame;
+  gboolean restarted; /* links ended before it */
+} Waiting;
 
 struct _GstBoxSteady
 {
@@ -70,10 +81,15 @@ struct _GstBoxSteady
   /* under the object lock */
   SteadySettings settings;
   guint64 max_gap;
+  guint lookahead;       /* constant while started */
+  GstClockTime distance; /* of frames; 0: not known yet */
 
   /* used by the streaming thread only */
-  GArray *held;  /* Box: those to add to this buffer */
-  GArray *batch; /* Box: those of them that become the same metadata */
+  GArray *held;     /* Box: those to add to this buffer */
+  GArray *batch;    /* Box: those of them that become the same metadata */
+  gboolean timed;   /* the caps state the distance of frames */
+  GQueue waiting;   /* Waiting */
+  Waiting *leaving; /* what is decided; NULL: it did not wait */
 };
 
 /* What is kept of a stream. */
@@ -101,11 +117,15 @@ static const gsize fields[] = {
   [PROP_SMOOTHING] = G_STRUCT_OFFSET (GstBoxSteady, settings.smoothing),
   [PROP_SCORE] = G_STRUCT_OFFSET (GstBoxSteady, settings.score),
   [PROP_MAX_GAP] = G_STRUCT_OFFSET (GstBoxSteady, max_gap),
+  [PROP_LOOKAHEAD] = G_STRUCT_OFFSET (GstBoxSteady, lookahead),
 };
 
 static gchar *
 gst_box_steady_set (GstBoxFilter *filter, guint id, const GValue *value, gboolean started)
 {
+  if (id == PROP_LOOKAHEAD && started
+      && g_value_get_uint (value) != GST_BOX_STEADY (filter)->lookahead)
+    return g_strdup ("The lookahead cannot change above READY.");
   property_field_set (G_STRUCT_MEMBER_P (filter, fields[id]), value);
   return NULL;
 }
@@ -153,30 +173,73 @@ take_event (gpointer stream, GstEvent *event)
     ((SteadyStream *) stream)->restart = TRUE;
 }
 
-/* Forgets the links of the stream if the frame does not follow the last one: by running time, which
- * grows also where a video is played backwards. Returns whether that ended links. */
-static gboolean
-follow (SteadyStream *stream, const BoxFilterFrame *frame, guint64 max_gap)
+static GstClockTime
+running_time (const BoxFilterFrame *frame)
 {
-  gboolean jumps = stream->restart || stream->width != frame->width
-      || stream->height != frame->height;
-  GstClockTime time = GST_CLOCK_TIME_NONE;
+  if (frame->segment->format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID (frame->buffer))
+    return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_running_time (frame->segment, GST_FORMAT_TIME,
+      GST_BUFFER_PTS (frame->buffer));
+}
 
-  if (frame->segment->format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (frame->buffer))
-    time = gst_segment_to_running_time (frame->segment, GST_FORMAT_TIME,
-        GST_BUFFER_PTS (frame->buffer));
+/* Returns whether the frame does not follow the last one: by running time, which grows also where a
+ * video is played backwards. */
+static gboolean
+jumps (const SteadyStream *stream, const BoxFilterFrame *frame, guint64 max_gap)
+{
+  const GstClockTime time = running_time (frame);
+
+  if (stream->restart || stream->width != frame->width || stream->height != frame->height)
+    return TRUE;
   if (GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (stream->time))
-    jumps |= time < stream->time || time - stream->time > max_gap;
-  else
-    jumps |= GST_BUFFER_FLAG_IS_SET (frame->buffer, GST_BUFFER_FLAG_DISCONT);
-  stream->restart = FALSE;
-  stream->time = time;
-  stream->width = frame->width;
-  stream->height = frame->height;
-  return jumps && steady_links_restart (stream->links);
+    return time < stream->time || time - stream->time > max_gap;
+  return GST_BUFFER_FLAG_IS_SET (frame->buffer, GST_BUFFER_FLAG_DISCONT);
 }
 
 /* ---------------------------------------------------------------- one frame */
+
+/* Takes the longest distance of frames so far, unless the caps state it. */
+static void
+observe_distance (GstBoxSteady *self, GstClockTime distance)
+{
+  gboolean longer;
+
+  GST_OBJECT_LOCK (self);
+  longer = !self->timed && distance > self->distance;
+  if (longer)
+    self->distance = distance;
+  GST_OBJECT_UNLOCK (self);
+  if (longer)
+    gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
+}
+
+/* Reads the boxes of the next frame and returns the settings for it. `*restarted` becomes whether
+ * links ended because the frame does not follow the last one. */
+static SteadySettings
+begin_frame (GstBoxSteady *self, BoxFilterFrame *frame, gboolean *restarted)
+{
+  SteadyStream *stream = frame->stream;
+  const GstClockTime last = stream->time;
+  SteadySettings settings;
+  gboolean jump;
+  guint64 max_gap;
+
+  GST_OBJECT_LOCK (self);
+  settings = self->settings;
+  max_gap = self->max_gap;
+  GST_OBJECT_UNLOCK (self);
+  jump = jumps (stream, frame, max_gap);
+  *restarted = jump && steady_links_restart (stream->links);
+  stream->restart = FALSE;
+  stream->time = running_time (frame);
+  stream->width = frame->width;
+  stream->height = frame->height;
+  if (self->lookahead > 0 && !jump && GST_CLOCK_TIME_IS_VALID (last)
+      && GST_CLOCK_TIME_IS_VALID (stream->time))
+    observe_distance (self, stream->time - last);
+  box_filter_read (GST_BOX_FILTER (self), frame, BOX_READ_TRACK | BOX_READ_STATE);
+  return settings;
+}
 
 static GstFlowReturn
 gst_box_steady_decide (GstBoxFilter *filter, BoxFilterFrame *frame)
@@ -185,14 +248,14 @@ gst_box_steady_decide (GstBoxFilter *filter, BoxFilterFrame *frame)
   SteadyStream *stream = frame->stream;
   SteadySettings settings;
   gboolean restarted;
-  guint64 max_gap;
 
-  GST_OBJECT_LOCK (self);
-  settings = self->settings;
-  max_gap = self->max_gap;
-  GST_OBJECT_UNLOCK (self);
-  box_filter_read (filter, frame, BOX_READ_TRACK | BOX_READ_STATE);
-  restarted = follow (stream, frame, max_gap);
+  if (self->leaving) {
+    box_filter_read (filter, frame, BOX_READ_TRACK | BOX_READ_STATE);
+    frame->counts = steady_frame_decide (self->leaving->frame, frame->boxes, self->held);
+    frame->counts.restarts += self->leaving->restarted;
+    return GST_FLOW_OK;
+  }
+  settings = begin_frame (self, frame, &restarted);
   frame->counts = steady_links_frame (stream->links, &settings, frame->boxes, frame->width,
       frame->height, self->held);
   frame->counts.restarts += restarted;
@@ -223,6 +286,176 @@ gst_box_steady_add (GstBoxFilter *filter, const BoxFilterFrame *frame, GstBuffer
     if (self->batch->len > 0)
       box_meta_attach (buffer, self->batch, frame->width, frame->height, (BoxMetaKind) kind);
   }
+}
+
+/* ---------------------------------------------------------------- lookahead */
+
+static void
+waiting_free (gpointer data)
+{
+  Waiting *waiting = data;
+
+  gst_clear_buffer (&waiting->buffer);
+  steady_frame_free (waiting->frame);
+  g_free (waiting);
+}
+
+/* Links the boxes of a buffer that then waits. Takes the buffer. */
+static void
+look (GstBoxFilter *filter, BoxFilterFrame *frame)
+{
+  GstBoxSteady *self = GST_BOX_STEADY (filter);
+  SteadyStream *stream = frame->stream;
+  Waiting *waiting = g_new0 (Waiting, 1);
+  const SteadySettings settings = begin_frame (self, frame, &waiting->restarted);
+
+  waiting->buffer = frame->buffer;
+  waiting->frame = steady_links_look (stream->links, &settings, frame->boxes, frame->width,
+      frame->height);
+  g_queue_push_tail (&self->waiting, waiting);
+}
+
+/* Decides the buffer that waits longest. */
+static GstFlowReturn
+leave (GstBoxSteady *self, GstBuffer **output)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  GstFlowReturn flow;
+
+  self->leaving = g_queue_pop_head (&self->waiting);
+  trans->queued_buf = g_steal_pointer (&self->leaving->buffer);
+  flow = GST_BASE_TRANSFORM_CLASS (gst_box_steady_parent_class)->generate_output (trans, output);
+  g_clear_pointer (&self->leaving, waiting_free);
+  return flow;
+}
+
+/* Passes on all buffers that wait. */
+static GstFlowReturn
+drain (GstBoxSteady *self)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  while (flow == GST_FLOW_OK && !g_queue_is_empty (&self->waiting)) {
+    GstBuffer *output = NULL;
+
+    flow = leave (self, &output);
+    if (output)
+      flow = gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (self), output);
+  }
+  g_queue_clear_full (&self->waiting, waiting_free);
+  return flow;
+}
+
+/* A buffer with the flag DISCONT does not wait behind others, because the base class sets the flag
+ * on the buffer that leaves next. */
+static GstFlowReturn
+gst_box_steady_generate_output (GstBaseTransform *trans, GstBuffer **output)
+{
+  GstBoxSteady *self = GST_BOX_STEADY (trans);
+  GstBuffer *input = g_steal_pointer (&trans->queued_buf);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  if (input && GST_BUFFER_IS_DISCONT (input))
+    flow = drain (self);
+  if (flow != GST_FLOW_OK) {
+    gst_buffer_unref (input);
+    return flow;
+  }
+  if (input && self->lookahead > 0 && GST_PAD_MODE (trans->sinkpad) == GST_PAD_MODE_PUSH
+      && box_filter_look (GST_BOX_FILTER (self), input, look))
+    return self->waiting.length > self->lookahead ? leave (self, output) : GST_FLOW_OK;
+  trans->queued_buf = input;
+  return GST_BASE_TRANSFORM_CLASS (gst_box_steady_parent_class)->generate_output (trans, output);
+}
+
+/* Takes the distance of frames. That of batches counts as 0, because they do not wait. */
+static void
+take_caps (GstBoxSteady *self, GstEvent *event)
+{
+  gint numerator = 0, denominator = 1;
+  gboolean batches;
+  GstCaps *caps;
+
+  gst_event_parse_caps (event, &caps);
+  batches = batch_meta_in_caps (caps);
+  if (batches && self->lookahead > 0)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("Batches do not wait for lookahead."), (NULL));
+  gst_structure_get_fraction (gst_caps_get_structure (caps, 0), "framerate", &numerator,
+      &denominator);
+  GST_OBJECT_LOCK (self);
+  self->timed = batches || numerator > 0;
+  self->distance = 0;
+  if (!batches && numerator > 0)
+    self->distance = gst_util_uint64_scale_int (GST_SECOND, denominator, numerator);
+  GST_OBJECT_UNLOCK (self);
+  if (self->lookahead > 0)
+    gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
+}
+
+static gboolean
+gst_box_steady_sink_event (GstBaseTransform *trans, GstEvent *event)
+{
+  GstBoxSteady *self = GST_BOX_STEADY (trans);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+    g_queue_clear_full (&self->waiting, waiting_free);
+  else if (GST_EVENT_IS_SERIALIZED (event))
+    drain (self);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+    take_caps (self, event);
+  return GST_BASE_TRANSFORM_CLASS (gst_box_steady_parent_class)->sink_event (trans, event);
+}
+
+static gboolean
+gst_box_steady_query (GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
+{
+  GstBoxSteady *self = GST_BOX_STEADY (trans);
+  GstClockTime least, most, wait;
+  gboolean live;
+
+  if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED (query))
+    drain (self);
+  if (!GST_BASE_TRANSFORM_CLASS (gst_box_steady_parent_class)->query (trans, direction, query))
+    return FALSE;
+  if (direction == GST_PAD_SINK || GST_QUERY_TYPE (query) != GST_QUERY_LATENCY)
+    return TRUE;
+  GST_OBJECT_LOCK (self);
+  wait = self->distance * self->lookahead;
+  GST_OBJECT_UNLOCK (self);
+  gst_query_parse_latency (query, &live, &least, &most);
+  gst_query_set_latency (query, live, least + wait,
+      GST_CLOCK_TIME_IS_VALID (most) ? most + wait : most);
+  return TRUE;
+}
+
+/* A pool needs a buffer more for each one that waits. */
+static gboolean
+gst_box_steady_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
+{
+  const guint more = GST_BOX_STEADY (trans)->lookahead;
+  const gboolean proposed = GST_BASE_TRANSFORM_CLASS (gst_box_steady_parent_class)
+                                ->propose_allocation (trans, decide_query, query);
+  guint size, least, most;
+  GstBufferPool *pool;
+
+  for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {
+    gst_query_parse_nth_allocation_pool (query, i, &pool, &size, &least, &most);
+    gst_query_set_nth_allocation_pool (query, i, pool, size, least + more,
+        most > 0 ? most + more : 0);
+    gst_clear_object (&pool);
+  }
+  return proposed;
+}
+
+static gboolean
+gst_box_steady_stop (GstBaseTransform *trans)
+{
+  GstBoxSteady *self = GST_BOX_STEADY (trans);
+
+  g_queue_clear_full (&self->waiting, waiting_free);
+  self->timed = FALSE;
+  self->distance = 0;
+  return GST_BASE_TRANSFORM_CLASS (gst_box_steady_parent_class)->stop (trans);
 }
 
 /* -------------------------------------------------------------------- class */
@@ -282,6 +515,13 @@ install_properties (GObjectClass *klass)
       g_param_spec_uint64 ("max-gap", "Maximum gap",
           "Nanoseconds between two frames above which links begin anew", 0, G_MAXUINT64,
           DEFAULT_MAX_GAP, WRITABLE));
+  g_object_class_install_property (klass, PROP_LOOKAHEAD,
+      g_param_spec_uint ("lookahead", "Lookahead",
+          "Frames that each frame waits for. Boxes of links that these confirm are kept, and boxes "
+          "of links that end in these are not held. Adds the distance of frames times this to the "
+          "latency. Not in batches",
+          0, MOST_LOOKAHEAD, 0,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
 }
 
 static void
@@ -289,6 +529,7 @@ gst_box_steady_class_init (GstBoxSteadyClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstBoxFilterClass *filter_class = GST_BOX_FILTER_CLASS (klass);
+  GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
 
   object_class->finalize = gst_box_steady_finalize;
   box_filter_handle_properties (object_class);
@@ -305,6 +546,11 @@ gst_box_steady_class_init (GstBoxSteadyClass *klass)
       "Links detection boxes along time: removes flicker, fills gaps, smooths places",
       "gst-launch-1.0 filesrc location=video.mkv ! decodebin ! boxreplay location=boxes.jsonl "
       "! nmsfilter ! boxsteady ! boxoverlay ! videoconvert ! autovideosink");
+  trans_class->stop = GST_DEBUG_FUNCPTR (gst_box_steady_stop);
+  trans_class->generate_output = GST_DEBUG_FUNCPTR (gst_box_steady_generate_output);
+  trans_class->sink_event = GST_DEBUG_FUNCPTR (gst_box_steady_sink_event);
+  trans_class->query = GST_DEBUG_FUNCPTR (gst_box_steady_query);
+  trans_class->propose_allocation = GST_DEBUG_FUNCPTR (gst_box_steady_propose_allocation);
   filter_class->set = gst_box_steady_set;
   filter_class->get = gst_box_steady_get;
   filter_class->stats_name = "boxsteady-stats";

@@ -15,6 +15,7 @@
 
 #define LARGEST 1e9f
 
+/* Has a reference count, because frames that wait ask what became of their links. */
 typedef struct
 {
   Box last;                               /* the last box of the link */
@@ -26,7 +27,24 @@ typedef struct
   guint missed;                           /* frames since the last box */
   gint id;                                /* 0: not confirmed */
   gint box;                               /* index of its box in this frame, or -1 */
+  guint64 seen;                           /* number of the last frame in which it had a box */
+  gboolean ended;                         /* because it had none */
 } Link;
+
+/* A box of a link in a frame that waits. */
+typedef struct
+{
+  Box box;    /* as it is if its link is confirmed */
+  gint index; /* in the frame, or -1: it is held */
+  Link *link;
+} Outcome;
+
+struct _SteadyFrame
+{
+  GArray *outcomes;
+  guint64 number; /* of the frame */
+  guint confirmed, restarts;
+};
 
 typedef struct
 {
@@ -50,18 +68,26 @@ typedef struct
 
 struct _SteadyLinks
 {
-  GArray *links, *edges, *pairs, *parts;
+  GPtrArray *links;
+  GArray *edges, *pairs, *parts;
   gint next_id;
+  guint64 number;  /* of frames */
   guint frames;    /* since the restart, up to 32 */
   gboolean tracks; /* a tracker gives ids */
 };
+
+static void
+clear_outcome (gpointer outcome)
+{
+  g_rc_box_release (((Outcome *) outcome)->link);
+}
 
 SteadyLinks *
 steady_links_new (void)
 {
   SteadyLinks *self = g_new0 (SteadyLinks, 1);
 
-  self->links = g_array_new (FALSE, FALSE, sizeof (Link));
+  self->links = g_ptr_array_new_with_free_func (g_rc_box_release);
   self->edges = g_array_new (FALSE, FALSE, sizeof (Edge));
   self->pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
   self->parts = g_array_new (FALSE, FALSE, sizeof (Part));
@@ -72,11 +98,17 @@ steady_links_new (void)
 void
 steady_links_free (SteadyLinks *self)
 {
-  g_array_unref (self->links);
+  g_ptr_array_unref (self->links);
   g_array_unref (self->edges);
   g_array_unref (self->pairs);
   g_array_unref (self->parts);
   g_free (self);
+}
+
+static const Link *
+link_at (const SteadyLinks *self, guint i)
+{
+  return self->links->pdata[i];
 }
 
 gboolean
@@ -84,7 +116,7 @@ steady_links_restart (SteadyLinks *self)
 {
   const gboolean any = self->links->len > 0;
 
-  g_array_set_size (self->links, 0);
+  g_ptr_array_set_size (self->links, 0);
   self->frames = 0;
   self->tracks = FALSE;
   return any;
@@ -117,10 +149,11 @@ take_score (Link *link, const Box *box, gint rule)
     link->score = link->score + (score - link->score) / (gfloat) link->scores;
 }
 
-static void
-begin_link (Link *link, const Box *box, const Part *part)
+static Link *
+begin_link (const Box *box, const Part *part)
 {
   const gfloat *c = part->corners;
+  Link *link = g_rc_box_new (Link);
 
   *link = (Link) { .last = *box,
     .centre = { (c[0] + c[2]) / 2, (c[1] + c[3]) / 2 },
@@ -128,6 +161,7 @@ begin_link (Link *link, const Box *box, const Part *part)
     .hits = 1,
     .box = (gint) part->index };
   take_score (link, box, GST_STEADY_SCORE_MEAN);
+  return link;
 }
 
 static void
@@ -151,18 +185,23 @@ update_link (Link *link, const Box *box, const Part *part, const SteadySettings 
   take_score (link, box, settings->score);
 }
 
+/* Returns whether a link that has no box in this frame is held if it is confirmed. */
+static gboolean
+can_hold (const Link *link, const SteadySettings *settings, gint width, gint height)
+{
+  const gfloat *c = link->corners;
+
+  return link->missed <= settings->hold
+      && (width == 0 || (c[0] < (gfloat) width && c[1] < (gfloat) height && c[2] > 0 && c[3] > 0));
+}
+
 /* Returns whether a link that has no box in this frame goes on. */
 static gboolean
 miss (Link *link, const SteadySettings *settings, guint mask, gint width, gint height)
 {
-  const gfloat *c = link->corners;
-
   link->hits <<= 1;
   link->missed++;
-  if (link->id == 0)
-    return (link->hits & mask) != 0;
-  return link->missed <= settings->hold
-      && (width == 0 || (c[0] < (gfloat) width && c[1] < (gfloat) height && c[2] > 0 && c[3] > 0));
+  return link->id == 0 ? (link->hits & mask) != 0 : can_hold (link, settings, width, height);
 }
 
 /* -------------------------------------------------------------------- matching */
@@ -206,10 +245,10 @@ sort_edges (SteadyLinks *self)
   g_array_set_size (self->edges, self->links->len);
   edges = (Edge *) self->edges->data;
   for (guint i = 0; i < self->links->len; i++)
-    edges[i] = (Edge) { g_array_index (self->links, Link, i).corners[0], 0, i };
+    edges[i] = (Edge) { link_at (self, i)->corners[0], 0, i };
   g_array_sort (self->edges, compare_edges);
   for (guint i = 0; i < self->links->len; i++) {
-    reach = MAX (reach, g_array_index (self->links, Link, edges[i].link).corners[2]);
+    reach = MAX (reach, link_at (self, edges[i].link)->corners[2]);
     edges[i].reach = reach;
   }
 }
@@ -258,7 +297,7 @@ find_near (SteadyLinks *self, const SteadySettings *settings, const Box *box, gu
   const Edge *edges = (const Edge *) self->edges->data;
 
   for (guint i = first_reaching (self, c[0]); i < self->edges->len && edges[i].x1 < c[2]; i++) {
-    const Link *link = &g_array_index (self->links, Link, edges[i].link);
+    const Link *link = self->links->pdata[edges[i].link];
     gfloat overlap;
 
     if (link->corners[1] >= c[3] || link->corners[3] <= c[1] || !same_label (&link->last, box))
@@ -275,7 +314,7 @@ match (SteadyLinks *self, const SteadySettings *settings, const Box *boxes, guin
   Part *with = &g_array_index (self->parts, Part, part);
 
   with->linked = TRUE;
-  update_link (&g_array_index (self->links, Link, link), &boxes[with->index], with, settings);
+  update_link (self->links->pdata[link], &boxes[with->index], with, settings);
 }
 
 static void
@@ -289,8 +328,7 @@ match_places (SteadyLinks *self, const SteadySettings *settings, const Box *boxe
   for (guint i = 0; i < self->pairs->len; i++) {
     const Pair *pair = &g_array_index (self->pairs, Pair, i);
 
-    if (g_array_index (self->links, Link, pair->link).box < 0
-        && !g_array_index (self->parts, Part, pair->box).linked)
+    if (link_at (self, pair->link)->box < 0 && !g_array_index (self->parts, Part, pair->box).linked)
       match (self, settings, boxes, pair->link, pair->box);
   }
 }
@@ -303,8 +341,7 @@ match_tracks (SteadyLinks *self, const SteadySettings *settings, const Box *boxe
   GHashTable *table = g_hash_table_new (NULL, NULL);
 
   for (guint i = 0; i < self->links->len; i++)
-    g_hash_table_insert (table,
-        GINT_TO_POINTER (g_array_index (self->links, Link, i).last.track_id),
+    g_hash_table_insert (table, GINT_TO_POINTER (link_at (self, i)->last.track_id),
         GUINT_TO_POINTER (i + 1));
   for (guint i = 0; i < self->parts->len; i++) {
     Part *part = &g_array_index (self->parts, Part, i);
@@ -354,7 +391,7 @@ static void
 predict (SteadyLinks *self)
 {
   for (guint i = 0; i < self->links->len; i++) {
-    Link *link = &g_array_index (self->links, Link, i);
+    Link *link = self->links->pdata[i];
 
     for (guint axis = 0; axis < 2; axis++)
       link->centre[axis] += link->velocity[axis];
@@ -363,21 +400,30 @@ predict (SteadyLinks *self)
   }
 }
 
+/* Keeps a link. It changes places with one that ends, because the last ones are removed. */
+static void
+keep_link (gpointer *links, guint *kept, guint i)
+{
+  const gpointer link = links[i];
+
+  links[i] = links[*kept];
+  links[(*kept)++] = link;
+}
+
 /* Ends the links that do not go on. */
 static void
 end_links (SteadyLinks *self, const SteadySettings *settings, guint mask, gint width, gint height)
 {
-  Link *links = (Link *) self->links->data;
   guint kept = 0;
 
   for (guint i = 0; i < self->links->len; i++) {
-    if (links[i].box < 0 && !miss (&links[i], settings, mask, width, height))
-      continue;
-    if (kept != i)
-      links[kept] = links[i];
-    kept++;
+    Link *link = self->links->pdata[i];
+
+    link->ended = link->box < 0 && !miss (link, settings, mask, width, height);
+    if (!link->ended)
+      keep_link (self->links->pdata, &kept, i);
   }
-  g_array_set_size (self->links, kept);
+  g_ptr_array_set_size (self->links, (gint) kept);
 }
 
 static void
@@ -386,11 +432,8 @@ begin_links (SteadyLinks *self, const Box *boxes)
   for (guint i = 0; i < self->parts->len; i++) {
     const Part *part = &g_array_index (self->parts, Part, i);
 
-    if (part->linked)
-      continue;
-    g_array_set_size (self->links, self->links->len + 1);
-    begin_link (&g_array_index (self->links, Link, self->links->len - 1), &boxes[part->index],
-        part);
+    if (!part->linked)
+      g_ptr_array_add (self->links, begin_link (&boxes[part->index], part));
   }
 }
 
@@ -402,7 +445,7 @@ confirm_links (SteadyLinks *self, const SteadySettings *settings, guint mask)
   guint count = 0;
 
   for (guint i = 0; i < self->links->len; i++) {
-    Link *link = &g_array_index (self->links, Link, i);
+    Link *link = self->links->pdata[i];
 
     if (link->id != 0 || (guint) __builtin_popcount (link->hits & mask) < least)
       continue;
@@ -426,13 +469,11 @@ write_place (const Link *link, Box *box)
   box->flags |= BOX_MOVED;
 }
 
-/* Writes what becomes of the box of a link, or the box that stands for it where it has none. */
+/* Writes the box of a confirmed link, or the box that stands for it where it has none. */
 static void
 write_box (const SteadyLinks *self, const Link *link, const SteadySettings *settings, Box *box)
 {
-  box->state = link->id == 0 ? BOX_STATE_UNCONFIRMED : BOX_STATE_KEPT;
-  if (link->id == 0)
-    return;
+  box->state = BOX_STATE_KEPT;
   if (settings->smoothing > 0 || link->missed > 0)
     write_place (link, box);
   if (settings->score != GST_STEADY_SCORE_BOX && link->scores > 0
@@ -450,14 +491,37 @@ static void
 write_boxes (const SteadyLinks *self, const SteadySettings *settings, Box *boxes, GArray *held)
 {
   for (guint i = 0; i < self->links->len; i++) {
-    const Link *link = &g_array_index (self->links, Link, i);
+    const Link *link = self->links->pdata[i];
 
-    if (link->box >= 0) {
+    if (link->box >= 0 && link->id == 0) {
+      boxes[link->box].state = BOX_STATE_UNCONFIRMED;
+    } else if (link->box >= 0) {
       write_box (self, link, settings, &boxes[link->box]);
     } else if (link->id != 0) {
       g_array_append_val (held, link->last);
       write_box (self, link, settings, &g_array_index (held, Box, held->len - 1));
     }
+  }
+}
+
+/* Keeps what the boxes of a frame are if their links are confirmed until it leaves. */
+static void
+note_outcomes (const SteadyLinks *self, const SteadySettings *settings, const Box *boxes,
+    gint width, gint height, GArray *outcomes)
+{
+  for (guint i = 0; i < self->links->len; i++) {
+    Link *link = self->links->pdata[i];
+    Outcome outcome = { link->last, link->box, link };
+
+    if (link->box >= 0) {
+      link->seen = self->number;
+      outcome.box = boxes[link->box];
+    } else if (!can_hold (link, settings, width, height)) {
+      continue;
+    }
+    write_box (self, link, settings, &outcome.box);
+    g_rc_box_acquire (link);
+    g_array_append_val (outcomes, outcome);
   }
 }
 
@@ -470,42 +534,107 @@ bound_links (SteadyLinks *self)
   if (self->links->len <= 2 * STEADY_LINKS_MOST)
     return;
   for (guint i = 0; i < self->links->len; i++)
-    if (g_array_index (self->links, Link, i).box >= 0)
-      g_array_index (self->links, Link, kept++) = g_array_index (self->links, Link, i);
-  g_array_set_size (self->links, kept);
+    if (link_at (self, i)->box >= 0)
+      keep_link (self->links->pdata, &kept, i);
+  g_ptr_array_set_size (self->links, (gint) kept);
+}
+
+static BoxCounts
+counts_of (const GArray *boxes, const GArray *held, guint confirmed, guint restarts)
+{
+  BoxCounts counts = box_counts_of (boxes);
+
+  counts.rewritten = counts.by_state[BOX_STATE_KEPT];
+  counts.added = held->len;
+  counts.confirmed = confirmed;
+  counts.restarts = restarts;
+  return counts;
+}
+
+/* Links the boxes of the next frame. Returns the number of links that are confirmed, and the number
+ * of restarts. */
+static guint
+link_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes, gint width,
+    gint height, guint *restarts)
+{
+  const gboolean tracks = take_parts (self, boxes);
+  const guint mask = G_MAXUINT >> (32 - settings->window);
+  Box *const box = (Box *) boxes->data;
+  guint confirmed;
+
+  self->number++;
+  if (boxes->len > STEADY_LINKS_MOST || (tracks && !self->tracks))
+    *restarts = steady_links_restart (self);
+  if (boxes->len > STEADY_LINKS_MOST)
+    return 0;
+  self->tracks |= tracks;
+  self->frames = MIN (self->frames + 1, 32);
+  predict (self);
+  if (self->tracks)
+    match_tracks (self, settings, box);
+  else
+    match_places (self, settings, box);
+  end_links (self, settings, mask, width, height);
+  begin_links (self, box);
+  confirmed = confirm_links (self, settings, mask);
+  bound_links (self);
+  return confirmed;
 }
 
 BoxCounts
 steady_links_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes, gint width,
     gint height, GArray *held)
 {
-  const gboolean tracks = take_parts (self, boxes);
-  const guint mask = G_MAXUINT >> (32 - settings->window);
-  Box *const box = (Box *) boxes->data;
-  guint restarts = 0, confirmed = 0;
-  BoxCounts counts;
+  guint restarts = 0;
+  const guint confirmed = link_frame (self, settings, boxes, width, height, &restarts);
 
   g_array_set_size (held, 0);
-  if (boxes->len > STEADY_LINKS_MOST || (tracks && !self->tracks))
-    restarts = steady_links_restart (self);
-  if (boxes->len <= STEADY_LINKS_MOST) {
-    self->tracks |= tracks;
-    self->frames = MIN (self->frames + 1, 32);
-    predict (self);
-    if (self->tracks)
-      match_tracks (self, settings, box);
-    else
-      match_places (self, settings, box);
-    end_links (self, settings, mask, width, height);
-    begin_links (self, box);
-    confirmed = confirm_links (self, settings, mask);
-    bound_links (self);
-    write_boxes (self, settings, box, held);
+  write_boxes (self, settings, (Box *) boxes->data, held);
+  return counts_of (boxes, held, confirmed, restarts);
+}
+
+/* ------------------------------------------------------------------- lookahead */
+
+SteadyFrame *
+steady_links_look (SteadyLinks *self, const SteadySettings *settings, GArray *boxes, gint width,
+    gint height)
+{
+  SteadyFrame *frame = g_new0 (SteadyFrame, 1);
+
+  frame->outcomes = g_array_new (FALSE, FALSE, sizeof (Outcome));
+  g_array_set_clear_func (frame->outcomes, clear_outcome);
+  frame->confirmed = link_frame (self, settings, boxes, width, height, &frame->restarts);
+  frame->number = self->number;
+  note_outcomes (self, settings, (Box *) boxes->data, width, height, frame->outcomes);
+  return frame;
+}
+
+void
+steady_frame_free (SteadyFrame *frame)
+{
+  g_array_unref (frame->outcomes);
+  g_free (frame);
+}
+
+BoxCounts
+steady_frame_decide (const SteadyFrame *frame, GArray *boxes, GArray *held)
+{
+  g_array_set_size (held, 0);
+  for (guint i = 0; i < boxes->len; i++)
+    g_array_index (boxes, Box, i).state = BOX_STATE_NONE;
+  for (guint i = 0; i < frame->outcomes->len; i++) {
+    const Outcome *outcome = &g_array_index (frame->outcomes, Outcome, i);
+    const Link *link = outcome->link;
+    Box box = outcome->box;
+
+    if (box.flags & BOX_TRACKED)
+      box.track_id = link->id;
+    if (outcome->index >= 0 && link->id == 0)
+      g_array_index (boxes, Box, outcome->index).state = BOX_STATE_UNCONFIRMED;
+    else if (outcome->index >= 0)
+      g_array_index (boxes, Box, outcome->index) = box;
+    else if (link->id != 0 && (!link->ended || link->seen > frame->number))
+      g_array_append_val (held, box);
   }
-  counts = box_counts_of (boxes);
-  counts.rewritten = counts.by_state[BOX_STATE_KEPT];
-  counts.added = held->len;
-  counts.confirmed = confirmed;
-  counts.restarts = restarts;
-  return counts;
+  return counts_of (boxes, held, frame->confirmed, frame->restarts);
 }

@@ -18,6 +18,10 @@
  *    last `window` frames had a box for it; in the first frames after a restart, one in each. A
  *    link that is not confirmed ends when the window has no box; a confirmed one without a box is
  *    held, and ends after `hold` frames or outside of the frame.
+ *
+ * With lookahead a frame waits for later ones, whose outcome decides: a box stays if its link is
+ * confirmed until then, and a link is held in a frame unless it ended until then without another
+ * box. Places and scores are those of the frame itself.
  */
 #pragma once
 
@@ -65,5 +69,17 @@ gboolean steady_links_restart (SteadyLinks *self);
  * of the frame. */
 BoxCounts steady_links_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes,
     gint width, gint height, GArray *held);
+
+/* What becomes of the boxes of a frame, which later frames may still change. */
+typedef struct _SteadyFrame SteadyFrame;
+
+/* As steady_links_frame, for frames that wait. Use either of them until a new SteadyLinks. */
+SteadyFrame *steady_links_look (SteadyLinks *self, const SteadySettings *settings, GArray *boxes,
+    gint width, gint height);
+void steady_frame_free (SteadyFrame *frame);
+
+/* Writes into the boxes of the same frame, read again, and into `held` what steady_links_frame
+ * does, and returns the numbers of the frame. */
+BoxCounts steady_frame_decide (const SteadyFrame *frame, GArray *boxes, GArray *held);
 
 G_END_DECLS

@@ -112,7 +112,8 @@ def with_sort(frames, smooth):
 
 def systems(program):
     yield "none", lambda frames: frames
-    yield "boxsteady", lambda frames: through_element(program, "boxsteady", frames)
+    for launch in ("boxsteady", "boxsteady lookahead=1", "boxsteady lookahead=5"):
+        yield launch, lambda frames, launch=launch: through_element(program, launch, frames)
     if subprocess.run(["gst-inspect-1.0", "--exists", "ioutracker"], check=False).returncode == 0:
         yield "ioutracker", lambda frames: through_element(program, "ioutracker", frames, "ods")
     try:

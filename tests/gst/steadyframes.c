@@ -119,14 +119,11 @@ write_box (const GstVideoRegionOfInterestMeta *roi)
 }
 
 static void
-send_frame (GstHarness *h, GstBuffer *buffer)
+write_frame (GstBuffer *buffer)
 {
   gpointer state = NULL;
   GstMeta *meta;
 
-  if (buffer == NULL)
-    return;
-  buffer = through (h, buffer);
   printf ("frame\n");
   if (ods)
     write_ods (buffer);
@@ -135,6 +132,24 @@ send_frame (GstHarness *h, GstBuffer *buffer)
       != NULL)
     write_box ((GstVideoRegionOfInterestMeta *) meta);
   gst_buffer_unref (buffer);
+}
+
+static void
+write_frames (GstHarness *h)
+{
+  GstBuffer *buffer;
+
+  while ((buffer = gst_harness_try_pull (h)))
+    write_frame (buffer);
+}
+
+static void
+send_frame (GstHarness *h, GstBuffer *buffer)
+{
+  if (buffer == NULL)
+    return;
+  g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+  write_frames (h);
 }
 
 int
@@ -160,6 +175,8 @@ main (int argc, char **argv)
     g_strfreev (words);
   }
   send_frame (h, buffer);
+  gst_harness_push_event (h, gst_event_new_eos ());
+  write_frames (h);
   gst_harness_teardown (h);
   return 0;
 }

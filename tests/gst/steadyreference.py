@@ -4,6 +4,7 @@
 Every operation on coordinates and scores is rounded to binary32. binary64 has more than twice its
 bits, so rounding the result of one operation twice gives the bits of one rounding.
 """
+import copy
 import struct
 
 LEAST = 2.0 ** -50  # an extent of at most this counts as 0
@@ -32,13 +33,20 @@ def iou(a, b):
 class Link:
     def __init__(self, box):
         self.last, self.label = box, box.label
+        self.of, self.ended = self, False
         self.x, self.y, self.w, self.h = box.form()
         self.vx = self.vy = 0.0
         self.hits, self.missed, self.id, self.scores, self.score = 1, 0, 0, 0, 0.0
         self.take_score(box.score)
 
+    def at(self, number):
+        """The link as it is in this frame; `of` is the link that goes on."""
+        if self.missed == 0:
+            self.seen = number
+        return copy.copy(self)
+
     def track(self):
-        return self.id if self.last.track is None else self.last.track
+        return self.of.id if self.last.track is None else self.last.track
 
     def corners(self):
         w, h = f32(self.w / 2), f32(self.h / 2)
@@ -96,7 +104,7 @@ class Steady:
         self.settings = {"iou_threshold": 0.3, "confirm": 2, "window": 3, "hold": 5,
                          "smoothing": 0.6, "score": "mean"} | settings
         self.size = width, height
-        self.next_id = 1
+        self.next_id, self.number = 1, 0
         self.restart()
 
     def restart(self):
@@ -119,20 +127,21 @@ class Steady:
             found += sorted(near)[:NEAR]
         return sorted(found)
 
-    def held(self, link):
-        """Whether a confirmed link without a box in this frame stays."""
+    def can_hold(self, link):
+        """Whether a link without a box in this frame is held if it is confirmed."""
         x1, y1, x2, y2 = link.corners()
         width, height = self.size
         inside = width == 0 or (x1 < width and y1 < height and x2 > 0 and y2 > 0)
         return link.missed <= self.settings["hold"] and inside
 
     def frame(self, boxes):
-        """Returns what becomes of each box: None (not linked), "unconfirmed", or its link; and the
-        links that are held."""
+        """Links the boxes of a frame. Returns for `leave` the link of each box, or None, the links
+        that may be held, and the number of the frame."""
+        self.number += 1
         valid = [box for box in boxes if box.valid()]
         if len(boxes) > MOST:
             self.restart()
-            return [None] * len(boxes), []
+            return [None] * len(boxes), [], self.number
         if not self.tracks and any(box.track is not None for box in valid):
             self.restart()
             self.tracks = True
@@ -151,7 +160,8 @@ class Steady:
             if i not in taken:
                 link.hits = link.hits << 1 & 0xffffffff
                 link.missed += 1
-                if not (self.held(link) if link.id else link.hits & mask):
+                if not (self.can_hold(link) if link.id else link.hits & mask):
+                    link.ended = True
                     continue
             kept.append(link)
         self.links = kept
@@ -169,11 +179,18 @@ class Steady:
                 self.next_id += 1
         if len(self.links) > 2 * MOST:
             self.links = [link for link in self.links if link.missed == 0]
+        now = {link: link.at(self.number) for link in self.links}
         results, j = [], 0
         for box in boxes:
-            link = None
-            if box.valid():
-                link = of_box.get(j)
-                j += 1
-            results.append("unconfirmed" if link and link.id == 0 else link)
-        return results, [link for link in self.links if link.id and link.missed]
+            results.append(now[of_box[j]] if box.valid() and j in of_box else None)
+            j += box.valid()
+        return (results, [now[link] for link in self.links if link.missed and self.can_hold(link)],
+                self.number)
+
+    @staticmethod
+    def leave(results, held, number):
+        """Returns what becomes of each box of a frame that `frame` returned, by what became of the
+        links since: None (not linked), "unconfirmed", or its link; and the links that are held."""
+        return ([link if link is None or link.of.id else "unconfirmed" for link in results],
+                [link for link in held
+                 if link.of.id and (not link.of.ended or link.of.seen > number)])

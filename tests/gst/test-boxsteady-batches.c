@@ -25,10 +25,10 @@ track_of (GstBuffer *batch, guint stream)
 /* In the third batch stream 0 has no box, and a held one is added; in the last, stream 1 begins
  * anew, so that its box is another one. */
 static void
-test_streams (void)
+expect_streams (const gchar *launch)
 {
   static const gint expected[][2] = { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 2 } };
-  GstHarness *h = harness_new_caps ("boxsteady", BATCH_CAPS);
+  GstHarness *h = harness_new_caps (launch, BATCH_CAPS);
 
   for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
     const GstClockTime time = i * 100 * GST_MSECOND;
@@ -49,6 +49,14 @@ test_streams (void)
   g_assert_cmpuint (batches_stat_of (h->element, 1, "restarts"), ==, 1);
   g_assert_cmpuint (batches_stat_of (h->element, 1, "links"), ==, 2);
   gst_harness_teardown (h);
+}
+
+/* Batches do not wait for lookahead. */
+static void
+test_streams (void)
+{
+  expect_streams ("boxsteady");
+  expect_streams ("boxsteady lookahead=2");
 }
 
 static const TestCase cases[] = { { "/boxsteady/batches", test_streams }, { NULL } };

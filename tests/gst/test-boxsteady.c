@@ -98,6 +98,19 @@ write_regions (GString *text, GstBuffer *buffer)
   }
 }
 
+/* Adds the boxes of all buffers that have come out. */
+static void
+pull_all (GstHarness *h, GString *text)
+{
+  GstBuffer *buffer;
+
+  while ((buffer = gst_harness_try_pull (h))) {
+    write_regions (text, buffer);
+    g_string_append (text, "| ");
+    gst_buffer_unref (buffer);
+  }
+}
+
 /* Returns what comes out. Free it. */
 static gchar *
 steady (GstHarness *h, const gchar *frames)
@@ -121,12 +134,13 @@ steady (GstHarness *h, const gchar *frames)
     GST_BUFFER_PTS (buffer) = time;
     if (GST_CLOCK_TIME_IS_VALID (time))
       time += rate < 0 ? -100 * (gint64) GST_MSECOND : 100 * (gint64) GST_MSECOND;
-    buffer = through (h, buffer);
-    g_string_append (text, i ? "| " : "");
-    write_regions (text, buffer);
-    gst_buffer_unref (buffer);
+    g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+    pull_all (h, text);
     g_strfreev (words);
   }
+  gst_harness_push_event (h, gst_event_new_eos ());
+  pull_all (h, text);
+  g_string_truncate (text, text->len - 2);
   g_strfreev (list);
   return g_string_free (text, FALSE);
 }
@@ -179,6 +193,25 @@ static const struct
   { PLAIN, A "|discont " B, A "#1 | " A "#1! " },
   { PLAIN, "untimed " A "|" B "|discont " B, A "#1 | " A "#1! | " B "#2 " },
   { PLAIN, "backwards " A "|" B "|" B, A "#1 | " A "#1! | " B "#2 " A "#1! " },
+  /* lookahead keeps a box that is confirmed later, and fills the gap before that */
+  { PLAIN "lookahead=1", "|" A "|" A, "| " A "#1 | " A "#1 " },
+  { PLAIN "lookahead=1", "|" A "|", "| | " },
+  { PLAIN "lookahead=1", "|" A "||" A, "| | " A "#1! | " A "#1 " },
+  { PLAIN "lookahead=2", "|" A "||" A, "| " A "#1 | " A "#1! | " A "#1 " },
+  { PLAIN "lookahead=2 hold=0", "|" A "||" A, "| " A "#1 | | " A "#1 " },
+  { PLAIN "lookahead=2", "|" A "@7 " B "|" A "@7", "| " A "#7 " B " | " A "#7 " },
+  { PLAIN "lookahead=1", "backwards |" A "|" A, "| " A "#1 | " A "#1 " },
+  /* ... holds no box of a link that ends */
+  { PLAIN "lookahead=1 hold=2", A "|" A "||||", A "#1 | " A "#1 | " A "#1! | | | " },
+  { PLAIN "lookahead=2 hold=2", A "|" A "||||", A "#1 | " A "#1 | | | | " },
+  { PLAIN "lookahead=2 hold=2", A "|" A "|||" A,
+      A "#1 | " A "#1 | " A "#1! | " A "#1! | " A "#1 " },
+  { PLAIN "lookahead=60", A "|" A "|", A "#1 | " A "#1 | " A "#1! " },
+  /* ... and is over where time jumps */
+  { PLAIN "lookahead=3", "|" A "|segment " A, "| | " A "#1 " },
+  { PLAIN "lookahead=3", A "|" A "|size " B, A "#1 | " A "#1 | " B "#2 " },
+  { PLAIN "lookahead=3", A "|" A "||901 " B, A "#1 | " A "#1 | " A "#1! | " B "#2 " },
+  { PLAIN "lookahead=3", A "|" A "|flush 500 " B, B "#2 " },
 };
 
 static void
@@ -334,13 +367,180 @@ test_many (void)
   gst_harness_teardown (h);
 }
 
+static GstPadProbeReturn
+note (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  GString *text = user_data;
+
+  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER)
+    g_string_append_printf (text, "%u%s ",
+        (guint) (GST_BUFFER_PTS (info->data) / (100 * GST_MSECOND)),
+        GST_BUFFER_IS_DISCONT (info->data) ? "!" : "");
+  else
+    g_string_append_printf (text, "%s ", GST_EVENT_TYPE_NAME (info->data));
+  return GST_PAD_PROBE_OK;
+}
+
+static GstEvent *
+named_event (const gchar *name)
+{
+  return g_str_equal (name, "tag") ? gst_event_new_tag (gst_tag_list_new_empty ())
+      : g_str_equal (name, "gap")  ? gst_event_new_gap (0, GST_SECOND)
+      : g_str_equal (name, "eos")  ? gst_event_new_eos ()
+                                   : gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, NULL);
+}
+
+/* Buffers that wait leave before an event, a query for them and a buffer with the flag DISCONT (!);
+ * a flush discards them. */
+static void
+test_order (void)
+{
+  static const gchar *const order[][2] = { { "b b b b", "0 1 " },
+    { "b b b b tag b eos", "0 1 2 3 tag 4 eos " }, { "b gap b eos", "0 gap 1 eos " },
+    { "b custom", "0 custom-downstream " }, { "b b drain b", "0 1 " },
+    { "b b b discont b b", "0 1 2 3! " },
+    { "b b flush b eos", "flush-start flush-stop segment 2 eos " } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (order); i++) {
+    GstHarness *h = harness_new ("boxsteady lookahead=2");
+    gchar **words = g_strsplit (order[i][0], " ", -1);
+    GstPad *pad = gst_element_get_static_pad (h->element, "src");
+    GString *text = g_string_new (NULL);
+    GstClockTime time = 0;
+
+    gst_pad_add_probe (pad,
+        GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
+            | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
+        note, text, NULL);
+    for (guint k = 0; words[k]; k++) {
+      GstBuffer *buffer = NULL;
+
+      if (g_str_equal (words[k], "flush")) {
+        happen (h, "flush", NULL, NULL);
+      } else if (g_str_equal (words[k], "drain")) {
+        GstQuery *query = gst_query_new_drain ();
+
+        gst_pad_peer_query (h->srcpad, query);
+        gst_query_unref (query);
+      } else if (g_str_equal (words[k], "b") || g_str_equal (words[k], "discont")) {
+        buffer = frame_new (time);
+        if (words[k][0] == 'd')
+          GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+        time += 100 * GST_MSECOND;
+        g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+      } else {
+        gst_harness_push_event (h, named_event (words[k]));
+      }
+    }
+    if (!g_str_equal (text->str, order[i][1]))
+      g_error ("%s gives \"%s\"", order[i][0], text->str);
+    gst_object_unref (pad);
+    gst_harness_teardown (h);
+    g_string_free (text, TRUE);
+    g_strfreev (words);
+  }
+}
+
+/* The distance of frames is that of the caps, or the longest one so far. */
+static void
+test_latency (void)
+{
+  static const struct
+  {
+    const gchar *launch, *framerate;
+    guint before, after; /* ms */
+  } latencies[] = { { "boxsteady", "10/1", 50, 50 }, { "boxsteady lookahead=3", "10/1", 350, 350 },
+    { "boxsteady lookahead=3", "0/1", 50, 50 + 3 * 40 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (latencies); i++) {
+    gchar *caps = g_strdup_printf ("video/x-raw,format=GRAY8,width=640,height=480,framerate=%s",
+        latencies[i].framerate);
+    GstHarness *h = harness_new_caps (latencies[i].launch, caps);
+
+    gst_harness_set_upstream_latency (h, 50 * GST_MSECOND);
+    g_assert_cmpuint (gst_harness_query_latency (h), ==, latencies[i].before * GST_MSECOND);
+    gst_harness_push (h, frame_new (0));
+    gst_harness_push (h, frame_new (40 * GST_MSECOND));
+    gst_harness_push (h, frame_new (70 * GST_MSECOND));
+    g_assert_cmpuint (gst_harness_query_latency (h), ==, latencies[i].after * GST_MSECOND);
+    gst_harness_teardown (h);
+    g_free (caps);
+  }
+}
+
+static GstPadProbeReturn
+propose_pool (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  if (GST_QUERY_TYPE (info->data) != GST_QUERY_ALLOCATION)
+    return GST_PAD_PROBE_OK;
+  gst_query_add_allocation_pool (info->data, NULL, 640 * 480, 2, *(guint *) user_data);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* Pools have a buffer more for each one that waits. */
+static void
+test_pools (void)
+{
+  GstHarness *h = harness_new ("boxsteady lookahead=3");
+  GstCaps *caps = gst_pad_get_current_caps (h->sinkpad);
+
+  for (guint most = 0; most < 9; most += 8) {
+    GstQuery *query = gst_query_new_allocation (caps, TRUE);
+    guint size, least, found;
+    gulong probe = gst_pad_add_probe (h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, propose_pool,
+        &most, NULL);
+
+    g_assert_true (gst_pad_peer_query (h->srcpad, query));
+    gst_query_parse_nth_allocation_pool (query, 0, NULL, &size, &least, &found);
+    g_assert_cmpuint (size, ==, 640 * 480);
+    g_assert_cmpuint (least, ==, 5);
+    g_assert_cmpuint (found, ==, most ? 11 : 0);
+    gst_pad_remove_probe (h->sinkpad, probe);
+    gst_query_unref (query);
+  }
+  gst_caps_unref (caps);
+  gst_harness_teardown (h);
+}
+
+/* With lookahead too, boxes are tagged by what later frames show, and buffers that wait are freed
+ * when the element stops. The lookahead does not change before that. */
+static void
+test_waiting (void)
+{
+  GstHarness *h = harness_new ("boxsteady lookahead=1 action=tag");
+  GstBuffer *buffer, *last = NULL;
+
+  for (guint i = 0; i < 3; i++) {
+    gst_clear_buffer (&last);
+    last = frame_new (i * 100 * GST_MSECOND);
+    if (i > 0)
+      add_region (last, 1, "person", 100, 100, 40, 80);
+    if (i == 1)
+      add_region (last, 2, "person", 300, 100, 40, 80);
+    gst_harness_push (h, gst_buffer_ref (last));
+  }
+  gst_buffer_unref (gst_harness_try_pull (h));
+  buffer = gst_harness_try_pull (h);
+  assert_tag (buffer, 1, "kept");
+  assert_tag (buffer, 2, "unconfirmed");
+  gst_buffer_unref (buffer);
+  g_object_set (h->element, "lookahead", 2, NULL);
+  assert_values (h->element, "lookahead", "1");
+  g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (last), ==, 2);
+  gst_element_set_state (h->element, GST_STATE_READY);
+  g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (last), ==, 1);
+  gst_buffer_unref (last);
+  gst_harness_teardown (h);
+}
+
 static void
 test_defaults (void)
 {
   GstElement *element = element_new ("boxsteady");
 
-  assert_values (element, "iou-threshold confirm window hold smoothing score max-gap action",
-      "0.30000001192092896 2 3 5 0.60000002384185791 mean 1000000000 remove");
+  assert_values (element,
+      "iou-threshold confirm window hold smoothing score max-gap lookahead action",
+      "0.30000001192092896 2 3 5 0.60000002384185791 mean 1000000000 0 remove");
   gst_object_unref (element);
 }
 
@@ -348,6 +548,8 @@ static const TestCase cases[] = { { "/boxsteady/streams", test_streams },
   { "/boxsteady/scores", test_scores }, { "/boxsteady/labels", test_labels },
   { "/boxsteady/tags", test_tags }, { "/boxsteady/stats", test_stats },
   { "/boxsteady/buffers", test_buffers }, { "/boxsteady/many", test_many },
+  { "/boxsteady/order", test_order }, { "/boxsteady/latency", test_latency },
+  { "/boxsteady/pools", test_pools }, { "/boxsteady/waiting", test_waiting },
   { "/boxsteady/defaults", test_defaults }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -72,33 +72,40 @@ def corners_of(box, link, settings):
     return link.corners() if settings["smoothing"] or link.missed else box.corners
 
 
-def expected(frames, settings):
-    """The lines of each frame: [label, corners, score, track, lost]."""
+def lines_of(boxes, outcome, settings):
+    """The lines of a frame: [label, corners, score, track, lost]."""
+    results, held = Steady.leave(*outcome)
+    for box, link in zip(boxes, results):
+        if link == "unconfirmed":
+            continue
+        score, track = box.score, box.track
+        corners = box.corners
+        if link:
+            corners = corners_of(box, link, settings)
+            if score is not None and settings["score"] != "box" and link.scores:
+                score = link.score
+            track = link.track()
+        yield [box.label, corners, score, track, 0]
+    for link in held:
+        score = link.last.score
+        if score is not None and settings["score"] != "box" and link.scores:
+            score = link.score
+        yield [link.label, link.corners(), score, link.track(), 1]
+
+
+def expected(frames, settings, lookahead):
+    """The lines of each frame, which waits for `lookahead` later ones."""
     steady = Steady(1024, 1024, **settings)
-    last = None
+    last, waiting = None, []
     for time, boxes in frames:
         if last is not None and not 0 <= time - last <= 1000:
             steady.restart()
         last = time
-        results, held = steady.frame([sent(box) for box in boxes])
-        lines = []
-        for box, link in zip(boxes, results):
-            if link == "unconfirmed":
-                continue
-            score, track = box.score, box.track
-            corners = box.corners
-            if link:
-                corners = corners_of(box, link, settings)
-                if score is not None and settings["score"] != "box" and link.scores:
-                    score = link.score
-                track = link.track()
-            lines.append([box.label, corners, score, track, 0])
-        for link in held:
-            score = link.last.score
-            if score is not None and settings["score"] != "box" and link.scores:
-                score = link.score
-            lines.append([link.label, link.corners(), score, link.track(), 1])
-        yield lines
+        waiting.append((boxes, steady.frame([sent(box) for box in boxes])))
+        if len(waiting) > lookahead:
+            yield list(lines_of(*waiting.pop(0), settings))
+    for boxes, outcome in waiting:
+        yield list(lines_of(boxes, outcome, settings))
 
 
 def found(program, launch, frames):
@@ -140,13 +147,15 @@ def main(program):
                     "hold": rng.choice([0, 1, 5, 40]),
                     "smoothing": f32(rng.choice([0, .5, .7, .95])),
                     "score": rng.choice(["box", "mean", "best"])}
+        lookahead = (trial % 3 == 1) * rng.choice([1, 3, 7, 60])
         source = hostile if trial % 4 == 3 else tracks
         frames = list(source(rng, 60))
         if trial == 7:
             frames.insert(30, (1002950, [Box([5, 5, 9, 9], "a", 0.5)] * 100000))
         launch = "boxsteady " + " ".join(f"{k.replace('_', '-')}={v}" for k, v in settings.items())
+        launch += f" lookahead={lookahead}"
         got = found(program, launch, frames)
-        wanted = list(expected(frames, settings))
+        wanted = list(expected(frames, settings, lookahead))
         assert len(got) == len(wanted), (trial, len(got), len(wanted))
         for number, (a, b) in enumerate(zip(wanted, got)):
             assert same(a, b), f"trial {trial}, frame {number}, {launch}:\n{a}\n{b}"
