@@ -71,7 +71,6 @@ typedef struct
 {
   GstBuffer *buffer;
   SteadyFrame *frame;
-  gboolean restarted; /* links ended before it */
 } Waiting;
 
 struct _GstBoxSteady
@@ -200,43 +199,41 @@ jumps (const SteadyStream *stream, const BoxFilterFrame *frame, guint64 max_gap)
 
 /* Takes the longest distance of frames so far, unless the caps state it. */
 static void
-observe_distance (GstBoxSteady *self, GstClockTime distance)
+observe_distance (GstBoxSteady *self, GstClockTime last, GstClockTime time)
 {
   gboolean longer;
 
   GST_OBJECT_LOCK (self);
-  longer = !self->timed && distance > self->distance;
+  longer = !self->timed && GST_CLOCK_TIME_IS_VALID (last) && GST_CLOCK_TIME_IS_VALID (time)
+      && time - last > self->distance;
   if (longer)
-    self->distance = distance;
+    self->distance = time - last;
   GST_OBJECT_UNLOCK (self);
   if (longer)
     gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
-/* Reads the boxes of the next frame and returns the settings for it. `*restarted` becomes whether
- * links ended because the frame does not follow the last one. */
+/* Reads the boxes of the next frame and returns the settings for it. Forgets the links of the
+ * stream if the frame does not follow the last one. */
 static SteadySettings
-begin_frame (GstBoxSteady *self, BoxFilterFrame *frame, gboolean *restarted)
+begin_frame (GstBoxSteady *self, BoxFilterFrame *frame)
 {
   SteadyStream *stream = frame->stream;
-  const GstClockTime last = stream->time;
   SteadySettings settings;
-  gboolean jump;
   guint64 max_gap;
 
   GST_OBJECT_LOCK (self);
   settings = self->settings;
   max_gap = self->max_gap;
   GST_OBJECT_UNLOCK (self);
-  jump = jumps (stream, frame, max_gap);
-  *restarted = jump && steady_links_restart (stream->links);
+  if (jumps (stream, frame, max_gap))
+    steady_links_restart (stream->links);
+  else if (self->lookahead > 0)
+    observe_distance (self, stream->time, running_time (frame));
   stream->restart = FALSE;
   stream->time = running_time (frame);
   stream->width = frame->width;
   stream->height = frame->height;
-  if (self->lookahead > 0 && !jump && GST_CLOCK_TIME_IS_VALID (last)
-      && GST_CLOCK_TIME_IS_VALID (stream->time))
-    observe_distance (self, stream->time - last);
   box_filter_read (GST_BOX_FILTER (self), frame, BOX_READ_TRACK | BOX_READ_STATE);
   return settings;
 }
@@ -247,18 +244,15 @@ gst_box_steady_decide (GstBoxFilter *filter, BoxFilterFrame *frame)
   GstBoxSteady *self = GST_BOX_STEADY (filter);
   SteadyStream *stream = frame->stream;
   SteadySettings settings;
-  gboolean restarted;
 
   if (self->leaving) {
     box_filter_read (filter, frame, BOX_READ_TRACK | BOX_READ_STATE);
     frame->counts = steady_frame_decide (self->leaving->frame, frame->boxes, self->held);
-    frame->counts.restarts += self->leaving->restarted;
     return GST_FLOW_OK;
   }
-  settings = begin_frame (self, frame, &restarted);
+  settings = begin_frame (self, frame);
   frame->counts = steady_links_frame (stream->links, &settings, frame->boxes, frame->width,
       frame->height, self->held);
-  frame->counts.restarts += restarted;
   return GST_FLOW_OK;
 }
 
@@ -307,7 +301,7 @@ look (GstBoxFilter *filter, BoxFilterFrame *frame)
   GstBoxSteady *self = GST_BOX_STEADY (filter);
   SteadyStream *stream = frame->stream;
   Waiting *waiting = g_new0 (Waiting, 1);
-  const SteadySettings settings = begin_frame (self, frame, &waiting->restarted);
+  const SteadySettings settings = begin_frame (self, frame);
 
   waiting->buffer = frame->buffer;
   waiting->frame = steady_links_look (stream->links, &settings, frame->boxes, frame->width,

@@ -42,8 +42,8 @@ typedef struct
 struct _SteadyFrame
 {
   GArray *outcomes;
-  guint64 number; /* of the frame */
-  guint confirmed, restarts;
+  guint64 number;   /* of the frame */
+  BoxCounts counts; /* of link_frame */
 };
 
 typedef struct
@@ -73,6 +73,7 @@ struct _SteadyLinks
   gint next_id;
   guint64 number;  /* of frames */
   guint frames;    /* since the restart, up to 32 */
+  guint restarts;  /* that ended links, since the last frame */
   gboolean tracks; /* a tracker gives ids */
 };
 
@@ -111,15 +112,13 @@ link_at (const SteadyLinks *self, guint i)
   return self->links->pdata[i];
 }
 
-gboolean
+void
 steady_links_restart (SteadyLinks *self)
 {
-  const gboolean any = self->links->len > 0;
-
+  self->restarts += self->links->len > 0;
   g_ptr_array_set_size (self->links, 0);
   self->frames = 0;
   self->tracks = FALSE;
-  return any;
 }
 
 /* -------------------------------------------------------------------- one link */
@@ -539,34 +538,36 @@ bound_links (SteadyLinks *self)
   g_ptr_array_set_size (self->links, (gint) kept);
 }
 
+/* Completes the numbers that link_frame returned. */
 static BoxCounts
-counts_of (const GArray *boxes, const GArray *held, guint confirmed, guint restarts)
+count (BoxCounts linked, const GArray *boxes, const GArray *held)
 {
   BoxCounts counts = box_counts_of (boxes);
 
   counts.rewritten = counts.by_state[BOX_STATE_KEPT];
   counts.added = held->len;
-  counts.confirmed = confirmed;
-  counts.restarts = restarts;
+  counts.confirmed = linked.confirmed;
+  counts.restarts = linked.restarts;
   return counts;
 }
 
-/* Links the boxes of the next frame. Returns the number of links that are confirmed, and the number
- * of restarts. */
-static guint
+/* Links the boxes of the next frame. Returns the numbers of links confirmed and of restarts. */
+static BoxCounts
 link_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes, gint width,
-    gint height, guint *restarts)
+    gint height)
 {
   const gboolean tracks = take_parts (self, boxes);
   const guint mask = G_MAXUINT >> (32 - settings->window);
   Box *const box = (Box *) boxes->data;
-  guint confirmed;
+  BoxCounts counts = { 0 };
 
   self->number++;
   if (boxes->len > STEADY_LINKS_MOST || (tracks && !self->tracks))
-    *restarts = steady_links_restart (self);
+    steady_links_restart (self);
+  counts.restarts = self->restarts;
+  self->restarts = 0;
   if (boxes->len > STEADY_LINKS_MOST)
-    return 0;
+    return counts;
   self->tracks |= tracks;
   self->frames = MIN (self->frames + 1, 32);
   predict (self);
@@ -576,21 +577,20 @@ link_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes, gi
     match_places (self, settings, box);
   end_links (self, settings, mask, width, height);
   begin_links (self, box);
-  confirmed = confirm_links (self, settings, mask);
+  counts.confirmed = confirm_links (self, settings, mask);
   bound_links (self);
-  return confirmed;
+  return counts;
 }
 
 BoxCounts
 steady_links_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes, gint width,
     gint height, GArray *held)
 {
-  guint restarts = 0;
-  const guint confirmed = link_frame (self, settings, boxes, width, height, &restarts);
+  const BoxCounts counts = link_frame (self, settings, boxes, width, height);
 
   g_array_set_size (held, 0);
   write_boxes (self, settings, (Box *) boxes->data, held);
-  return counts_of (boxes, held, confirmed, restarts);
+  return count (counts, boxes, held);
 }
 
 /* ------------------------------------------------------------------- lookahead */
@@ -603,7 +603,7 @@ steady_links_look (SteadyLinks *self, const SteadySettings *settings, GArray *bo
 
   frame->outcomes = g_array_new (FALSE, FALSE, sizeof (Outcome));
   g_array_set_clear_func (frame->outcomes, clear_outcome);
-  frame->confirmed = link_frame (self, settings, boxes, width, height, &frame->restarts);
+  frame->counts = link_frame (self, settings, boxes, width, height);
   frame->number = self->number;
   note_outcomes (self, settings, (Box *) boxes->data, width, height, frame->outcomes);
   return frame;
@@ -636,5 +636,5 @@ steady_frame_decide (const SteadyFrame *frame, GArray *boxes, GArray *held)
     else if (link->id != 0 && (!link->ended || link->seen > frame->number))
       g_array_append_val (held, box);
   }
-  return counts_of (boxes, held, frame->confirmed, frame->restarts);
+  return count (frame->counts, boxes, held);
 }

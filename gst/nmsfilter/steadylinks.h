@@ -57,8 +57,8 @@ typedef struct _SteadyLinks SteadyLinks;
 SteadyLinks *steady_links_new (void);
 void steady_links_free (SteadyLinks *self);
 
-/* Forgets all links, without using their ids again. Returns whether there were any. */
-gboolean steady_links_restart (SteadyLinks *self);
+/* Forgets all links, without using their ids again. The next frame counts it if there were any. */
+void steady_links_restart (SteadyLinks *self);
 
 /* Links the boxes of the next frame of width x height, 0 if unknown. These get BOX_STATE_NONE and
  * are left as they are: boxes that box_state_is_drop names, boxes without an area or beyond 1e9

@@ -206,6 +206,8 @@ static const struct
   { PLAIN "lookahead=2 hold=2", A "|" A "||||", A "#1 | " A "#1 | | | | " },
   { PLAIN "lookahead=2 hold=2", A "|" A "|||" A,
       A "#1 | " A "#1 | " A "#1! | " A "#1! | " A "#1 " },
+  { PLAIN "lookahead=4 hold=1", A "|" A "||" A "|||",
+      A "#1 | " A "#1 | " A "#1! | " A "#1 | | | " },
   { PLAIN "lookahead=60", A "|" A "|", A "#1 | " A "#1 | " A "#1! " },
   /* ... and is over where time jumps */
   { PLAIN "lookahead=3", "|" A "|segment " A, "| | " A "#1 " },
