@@ -61,8 +61,8 @@ concatenate (const nms__trace *t, const nms__node *n, uint32_t *const *at, uint3
   }
 }
 
-/* Returns the offset of a slice from its starts, moved so that `part` lies in
- * `whole`. */
+/* Returns the offset of the slice `part` in `whole`. A start that is too small or too large is
+ * clamped, so that the slice lies in `whole`. */
 static size_t
 start (const nms__node *n, uint32_t *const *at, int first, const nms_lazy_shape *whole,
     const nms_lazy_shape *part)

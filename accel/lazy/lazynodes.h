@@ -104,8 +104,8 @@ typedef struct nms__operation {
   int hidden;     /* it belongs to a loop's function that has ended */
   int wanted;     /* bits: 1: a wanted operation uses it; NMS__WANTED: it is read */
   int32_t number; /* in the trace, or -1 */
-  void *value;    /* of an INPUT, or NULL if only the device has it */
-  void *resident; /* of an INPUT, the device's copy, or NULL */
+  void *value;    /* data of an INPUT, or NULL if only the device has it */
+  void *resident; /* copy of an INPUT's data on the device, or NULL */
   int pending;    /* a started computation writes its value */
 } nms__operation;
 
@@ -142,7 +142,7 @@ typedef struct nms__worker {
 /* The arrays have their maximum sizes; pages that are never touched take no memory. */
 struct nms_lazy {
   nms_lazy_cache *cache;
-  nms_lazy_tensor stamp; /* of the tensors since the last clear, in its place */
+  nms_lazy_tensor stamp; /* high bits of each tensor since the last clear; no others have them */
   uint64_t last_id;      /* the greatest id since the last clear */
   int depth;             /* number of nested loops whose functions are recording */
   int status;
@@ -152,11 +152,11 @@ struct nms_lazy {
                  * the operations are only written as text, which PAD and CARRY need, too */
   int32_t count;
   nms__operation operations[NMS_LAZY_MAX_OPERATIONS];
-  int32_t common[NMS__COMMON]; /* index + 1 of operations, by their hash; 0: none */
-  nms__node nodes[2 * NMS_LAZY_MAX_OPERATIONS];     /* of a trace */
-  nms_lazy_buffer buffers[NMS_LAZY_MAX_OPERATIONS]; /* its inputs, then outputs */
-  uint64_t ids[NMS_LAZY_MAX_OPERATIONS];            /* their operations */
-  void *residents[NMS_LAZY_MAX_OPERATIONS];         /* their copies on the device */
+  int32_t common[NMS__COMMON]; /* hash table: index + 1 of an operation; 0: empty */
+  nms__node nodes[2 * NMS_LAZY_MAX_OPERATIONS];     /* nodes of the trace of a read */
+  nms_lazy_buffer buffers[NMS_LAZY_MAX_OPERATIONS]; /* inputs of that trace, then its outputs */
+  uint64_t ids[NMS_LAZY_MAX_OPERATIONS];            /* ids of the operations of those buffers */
+  void *residents[NMS_LAZY_MAX_OPERATIONS];         /* copies of those buffers on the device */
   int is_started; /* `job` runs or has run; what it uses does not change until it is settled */
   nms__job job;
 };

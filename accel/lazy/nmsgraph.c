@@ -27,7 +27,7 @@ enum { COUNT, PICK, STATE, PICKS, CAP_LEFT, STATES };
 typedef struct graph {
   nms_lazy *lz;
   unsigned flags;
-  int32_t rank, dims[2]; /* of the boxes: N, or B x N */
+  int32_t rank, dims[2]; /* shape of a column: N boxes, or B images x N boxes */
   int has_classes, has_caps, has_parents;
   tensor c[COLUMNS];
 } graph;

@@ -142,7 +142,7 @@ typedef struct nms_lazy_backend nms_lazy_backend;
 struct nms_lazy_backend {
   /* sizeof (nms_lazy_backend) */
   size_t size;
-  /* of the device, for messages: "xla:cpu" */
+  /* name of the device in messages, such as "xla:cpu" */
   const char *name;
 
   /* Compiles a module: `length` bytes of StableHLO text in generic form (without

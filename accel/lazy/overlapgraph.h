@@ -8,7 +8,7 @@
 /* The columns of many boxes, or the scalars of one box, without a limit. */
 typedef struct nms__overlap_columns {
   nms_lazy_tensor x1, y1, x2, y2;
-  nms_lazy_tensor area, limit; /* by nms__overlap_prepare */
+  nms_lazy_tensor area, limit; /* set by nms__overlap_prepare */
 } nms__overlap_columns;
 
 /* Prepares columns before the loop: computes `area`, and converts `limit`, a column of

@@ -38,10 +38,10 @@ int nms__process_wait (unsigned milliseconds);
 #define NMS__PROCESS_EXIT_MS 3000
 void nms__process_wait_at_exit (void);
 
-/* Does the same if the caller is the main thread, before all functions of atexit (). A plugin
- * registers more destructors while it creates its client and compiles, which run before the wait
- * that was registered when it was loaded. Is called when this library is loaded; the other calls
- * are for a library that another thread loaded. */
+/* Makes the process wait before any function of atexit () runs, because a plugin registers more
+ * destructors while it creates its client and compiles, and these run before the wait of
+ * nms__process_wait_at_exit (). Does nothing outside of the main thread. It is called when this
+ * library is loaded, and again later in case another thread loaded the library. */
 void nms__process_wait_of_main (void);
 
 #endif

@@ -25,16 +25,18 @@ typedef struct nms__tpu_caps {
  * candidate's class: `same` tests the class, `kept` whether the lane holds a box. */
 nms__value nms__tpu_caps_add (nms__tpu *m, nms__value sum, nms__value same, nms__value kept);
 
-/* Prints the store of the room for the candidates of word `w` before their tile. `most` is
- * the caps, 0 or less for none; `sum` is that of nms__tpu_caps_add (). */
+/* Prints the store of how many more boxes the caps allow to the classes of the candidates of word
+ * `w`, before their tile. `most` has the caps (0 or less: no cap); `sum` is that of
+ * nms__tpu_caps_add (). */
 void nms__tpu_caps_start (nms__tpu *m, const nms__tpu_caps *caps, int w, nms__value most,
     nms__value sum);
 
-/* Prints the subtraction from the room of word `w` of what the words before it keep,
- * rows in `kept`. The own word of each candidate loses bit 31, which states use otherwise. */
+/* Prints the subtraction of the boxes that earlier words keep, rows of `kept`, from what the
+ * caps allow to word `w`. Each candidate's own word loses bit 31, which states use for
+ * something else. */
 void nms__tpu_caps_advance (nms__tpu *m, const nms__tpu_caps *caps, int w, const nms__value *kept);
 
-/* Prints the test whether the class of the candidate in sublane `row` of the tile has room.
+/* Prints the test whether the cap of its class allows the candidate in sublane `row` of the tile.
  * `state` is the word of the candidates that are kept before it. */
 nms__value nms__tpu_caps_allow (nms__tpu *m, const nms__tpu_caps *caps, int row, nms__value state);
 

@@ -116,7 +116,7 @@ nms__value nms__tpu_load (nms__tpu *m, nms__array array, nms__value row, nms__va
 void nms__tpu_store (nms__tpu *m, nms__value value, nms__array array, nms__value row,
     nms__value col);
 
-/* The same for whole rows, from row `row` on. */
+/* Print a load or store of whole rows, beginning at row `row`. */
 nms__value nms__tpu_load_rows (nms__tpu *m, nms__array array, int row, int rows);
 void nms__tpu_store_rows (nms__tpu *m, nms__value value, nms__array array, int row);
 

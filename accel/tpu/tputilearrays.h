@@ -9,13 +9,13 @@
 #include "tpukernel.h"
 #include "tpurank.h"
 
-#define NMS__TPU_WORDS (NMS__TPU_LANES / NMS__TPU_WORD) /* of a tile */
+#define NMS__TPU_WORDS (NMS__TPU_LANES / NMS__TPU_WORD) /* words of bits in a tile */
 
 typedef struct nms__tpu_tiles {
   nms__tpu *m;
   const nms__tpu_spec *spec;
   const nms__tpu_layout *layout;
-  int class_field, limit_field, most_field, parent_field; /* numbers of fields; 0: none */
+  int class_field, limit_field, most_field, parent_field; /* numbers of fields; 0: no such field */
   nms__array parameters;
   nms__array first;       /* the first tile's block, or all blocks */
   nms__array next;        /* the next tile's block, or all blocks */
@@ -26,9 +26,9 @@ typedef struct nms__tpu_tiles {
   nms__array hits;        /* overlaps of the candidates: 1, others 0 */
   nms__array words;       /* 128 rows for each word */
   nms__array blocked;     /* words of the candidates, one in each sublane */
-  nms__array position;    /* of candidates among the kept boxes, -1 for those not kept */
+  nms__array position;    /* rank of each candidate among the kept boxes, -1 if it is not kept */
   nms__array count, most; /* kept boxes, and their maximum; in all lanes */
-  nms__array bytes;       /* of the candidates */
+  nms__array bytes;       /* the candidates as bytes */
   nms__tpu_ranking ranking;
   nms__tpu_caps caps;
   nms__value zero; /* index */

@@ -231,7 +231,7 @@ typedef struct pjrt_serialize_args {
 typedef struct pjrt_load_args {
   pjrt_head head;
   pjrt_client *client;
-  const char *bytes; /* of an executable that the same plugin serialized */
+  const char *bytes; /* an executable, serialized by the same plugin */
   size_t size;
   pjrt_loaded_executable *executable; /* out */
   const char *options;                /* NULL: those of the executable */

@@ -25,7 +25,7 @@ typedef struct xla {
   nms__xla_job *job; /* the job in progress, or NULL */
   int strict;
   atomic_int interrupted;
-  int code; /* of the reason; 0: the engine can be used */
+  int code; /* error code of `reason`; 0: the engine can be used */
   char reason[TEXT];
   char plugin[]; /* the path of its file */
 } xla;

@@ -166,7 +166,7 @@ nms__xla_kernel_run (nms__xla_store *store, void *program, const nms_frame *f, n
   atomic_fetch_add (&store->kernel_runs, 1);
   code = store->backend->run (store->backend, program, a.s.in, a.s.count, &a.s.out, 1, error,
       error_size);
-  const int32_t *picks = a.s.out.data; /* of the kept boxes, then -1 */
+  const int32_t *picks = a.s.out.data; /* indices of the kept boxes, then -1 */
   while (!code && count < capacity && count < f->count && picks[count] != -1) {
     kept[count] = picks[count];
     count++;

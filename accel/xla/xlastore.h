@@ -50,8 +50,8 @@ typedef struct nms__xla_store {
   size_t users;
   nms_lazy_backend *backend;
   nms_lazy_cache *cache;
-  unsigned flags;       /* of nms_lazy_nms, for this device */
-  pthread_mutex_t lock; /* of the entries' states */
+  unsigned flags;       /* flags that nms_lazy_nms gets for this device */
+  pthread_mutex_t lock; /* guards the entries' states */
   pthread_cond_t made;  /* a state has left NMS__XLA_MAKING */
   nms__xla_entry entry[NMS__XLA_SIZES][NMS__XLA_VARIANTS][1 + NMS__XLA_SIZES];
   int has_kernels; /* the device is a TPU, which runs the kernel of xlakernel.h */
@@ -85,7 +85,7 @@ int nms__xla_store_begin (nms__xla_store *store, nms__xla_kind kind);
 void nms__xla_store_set_kernel (nms__xla_store *store, nms__xla_kind kind, void *kernel);
 
 /* Ends a preparation. If `usable` the kind is ready, else its kernel is freed and
- * the kind is as before nms__xla_store_begin. */
+ * the kind counts as not prepared. */
 void nms__xla_store_finish (nms__xla_store *store, nms__xla_kind kind, int usable);
 
 #endif
