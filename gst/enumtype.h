@@ -16,7 +16,7 @@
     return (GType) type; \
   }
 
-/* The same, where the arguments after `name` are the values { number, description, nick }. */
+/* Does what DEFINE_ENUM_TYPE_OF does, with values { number, description, nick } as arguments. */
 #define DEFINE_ENUM_TYPE(function, name, ...) \
   static const GEnumValue function##_values[] = { __VA_ARGS__, { 0, NULL, NULL } }; \
   DEFINE_ENUM_TYPE_OF (function, name, function##_values)

@@ -114,8 +114,8 @@ typedef struct
 {
   MergeTiles grid;
   guint index;      /* in its grid */
-  guint number;     /* of all tiles; that of tile_0, tile_1, ... */
-  gboolean shares;  /* its detector is that of all tiles */
+  guint number;     /* index among the tiles of all grids, as in tile_0, tile_1, ... */
+  gboolean shares;  /* all tiles share one detector */
   GstElement *crop; /* owned by its bin, whose pad has the probe with this data */
 } Tile;
 

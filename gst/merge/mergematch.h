@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mergematch: decides by running time how a buffer of a branch lies to a buffer of the main
+ * mergematch: compares the running times of a buffer of a branch and a buffer of the main
  * stream. Times are signed, because a buffer before the start of its segment has a negative
  * running time.
  */
@@ -42,7 +42,7 @@ void merge_match_mark_gap (GstBuffer *buffer, GstEvent *event);
 /* Returns the GAP event of which GstAggregator made this buffer, or NULL. */
 GstEvent *merge_match_gap (GstBuffer *buffer);
 
-/* Returns how a buffer of a branch lies to the main buffer. A buffer matches if either of the
+/* Compares a buffer of a branch with the main buffer. A buffer matches if either of the
  * two has no time. A GAP that covers the main buffer is MERGE_LATER. */
 MergeRelation merge_match_relation (const MergeMoment *moment, const GstSegment *segment,
     GstBuffer *buffer);

@@ -54,7 +54,7 @@ typedef struct
   gchar *tiles; /* the text of place.tiles */
   gboolean clip;
   guint64 hold;       /* ns */
-  gchar *source;      /* NULL: the name of the pad; "": none */
+  gchar *source;      /* name of the branch; NULL: that of the pad; "": no name */
   gchar *edge_margin; /* the text of margin */
   FrameLength margin; /* distance from an edge within which a box is cut */
 } MergeSettings;
@@ -230,7 +230,7 @@ select_held (GstBoxMergePad *self, const MergeMoment *moment)
   GST_OBJECT_UNLOCK (self);
 }
 
-/* Returns how the first buffer in the queue lies to the main buffer. */
+/* Compares the first buffer in the queue with the main buffer. */
 static MergeRelation
 relation_of (GstBoxMergePad *self, const MergeMoment *moment, GstBuffer *buffer, gint64 *time)
 {
@@ -286,7 +286,7 @@ typedef struct
 {
   GstBuffer *buffer;
   gint width, height;           /* 0: unknown */
-  guint slice;                  /* number of tiles after the one that the settings name */
+  guint slice;                  /* index of the tile, counted from the one in the settings */
   const GstVideoCropMeta *crop; /* place of a slice in the main frame; NULL if it is none */
   gboolean move;                /* `buffer` is writable, and its structures may be moved */
 } Picture;

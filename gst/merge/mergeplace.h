@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   guint columns, rows; /* 0: no grid */
-  guint overlap;       /* pixels, at least */
+  guint overlap;       /* minimum overlap of adjacent tiles, in pixels */
 } MergeTiles;
 
 /* Reads the text; NULL and "" are no grid. Returns FALSE, and no grid, if it is malformed. */
@@ -22,9 +22,10 @@ gboolean merge_tiles_parse (const gchar *text, MergeTiles *tiles);
 
 /* Writes the place of tile `index`, counted from 0 row by row. A tile is
  * (WIDTH + (COLUMNS - 1) * OVERLAP) / COLUMNS wide, rounded up to an even number, and tile i of
- * a row begins at i * (WIDTH - tile) / (COLUMNS - 1), rounded down to an even number but for
- * the last; heights likewise. (Even, because croppers move the chroma of 4:2:0 otherwise.)
- * Returns FALSE if there is no such tile, or the overlap is not smaller than a tile. */
+ * a row begins at i * (WIDTH - tile) / (COLUMNS - 1), rounded down to an even number except
+ * for the last tile. Heights are computed in the same way. (Even, because croppers move the
+ * chroma of 4:2:0 otherwise.) Returns FALSE if there is no such tile, or the overlap is not
+ * smaller than a tile. */
 gboolean merge_tiles_rect (const MergeTiles *tiles, guint index, gint width, gint height,
     GstVideoRectangle *rect);
 

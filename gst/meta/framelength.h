@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   gdouble value;    /* finite, or -INFINITY pixels for no length */
-  gboolean percent; /* of the width or the height; else pixels */
+  gboolean percent; /* TRUE: percent of the width or the height; FALSE: pixels */
 } FrameLength;
 
 typedef struct

@@ -231,7 +231,7 @@ static gboolean
 read_parents (GstAnalyticsRelationMeta *meta, GArray *boxes, const GArray *relations)
 {
   const guint wanted = GST_ANALYTICS_REL_TYPE_IS_PART_OF | GST_ANALYTICS_REL_TYPE_CONTAIN;
-  gint *box_of = NULL; /* by id; -1: no OD */
+  gint *box_of = NULL; /* index of the box of each mtd id; -1: the mtd is no OD */
   gboolean any = FALSE;
   guint i, k, count = (guint) gst_analytics_relation_get_length (meta);
 

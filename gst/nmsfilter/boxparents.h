@@ -9,7 +9,7 @@
  *     box_parents_exclude (p, boxes, fed_at, exclude);        the parts of boxes that were dropped
  *     ... the first pass: run without the excluded boxes, write the states of the others ...
  *     if (box_parents_exclude (p, boxes, fed_at, exclude))    the parts of boxes that it dropped
- *       ... the second pass, likewise ...
+ *       ... the second pass: run again, write the states ...
  *     box_parents_end (p, boxes, fed_at, exclude);
  *
  * fed_at[i] is the position of box i among the boxes that are run, or -1 if it is not
@@ -30,8 +30,8 @@ void box_parents_free (BoxParents *parents);
 /* Begins a frame. Frames on which no box has a parent need none of these functions. */
 void box_parents_begin (BoxParents *parents, const GArray *boxes);
 
-/* Drops the kept parts of dropped boxes, with the states of these. For a decision in which no box
- * depends on others, in the place of the passes. */
+/* Drops the kept parts of dropped boxes; a part gets the state of its parent. Replaces the two
+ * passes where the state of a box does not depend on other boxes. */
 void box_parents_drop (BoxParents *parents, GArray *boxes);
 
 /* Excludes the parts of dropped boxes. Their states become those of the dropped boxes. Returns

@@ -61,14 +61,14 @@ typedef struct
   BoxLimits limits;
 } ClassLimits;
 
-/* An atomic rc box that does not change: g_atomic_rc_box_acquire takes a reference. */
+/* Immutable and reference-counted by GLib (g_atomic_rc_box_acquire). */
 typedef struct
 {
   gboolean active; /* a rule may drop boxes */
   BoxLimits limits;
   GArray *class_limits; /* ClassLimits; NULL: no class has limits of its own */
   GArray *keep_classes; /* labels (class_selection_parse); NULL: all classes */
-  GArray *drop_classes; /* labels; NULL: none */
+  GArray *drop_classes; /* labels; NULL: no class is dropped */
   gboolean has_region;
   FrameRegion region; /* valid if has_region is set */
   gboolean drop_cut;  /* drop boxes with BOX_CUT */

@@ -465,8 +465,8 @@ take_outcomes (BoxSuppress *self, GArray *boxes, guint count, const nms_result *
   }
 }
 
-/* Counts the boxes that a box of another class suppresses. A part that is dropped with its parent
- * has the suppressor of its parent, whose class decides. */
+/* Counts the boxes that a box of another class suppressed. A part that is dropped with its parent
+ * has no suppressor of its own: the classes of the parent and its suppressor are compared. */
 static guint
 count_other_class (BoxSuppress *self, const GArray *boxes)
 {

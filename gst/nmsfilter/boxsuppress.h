@@ -29,7 +29,7 @@ typedef struct
 {
   nms_options core;         /* options of nms_run but for `outputs`, which box_suppress_run sets */
   gboolean added_engine;    /* run on the engine that was added to the context, if there is one */
-  GArray *options;          /* nms_class_options of single classes; NULL: none */
+  GArray *options;          /* nms_class_options; NULL: no class has options of its own */
   GArray *unscored;         /* the same without the score thresholds */
   GArray *class_ranks;      /* ClassGroup, one of which has a rank; or NULL. Needs such a method as
                            * priorities do */
@@ -38,7 +38,7 @@ typedef struct
   GArray *sources; /* SourceOption; NULL: none of their options applies. Different priorities
                           * need a method that box_suppress_needs_scores does not name */
   GArray *weights; /* gfloat for each source, with method weighted; or NULL */
-  gboolean has_priorities, has_score_thresholds; /* of `sources` */
+  gboolean has_priorities, has_score_thresholds; /* whether an entry of `sources` has one */
   UnscoredOrder unscored_order;                  /* how boxes without a confidence are ranked */
   guint min_neighbors; /* that a box without a confidence needs; 0: any number */
 } BoxSuppressRules;

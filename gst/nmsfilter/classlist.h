@@ -26,7 +26,7 @@ gboolean class_selection_has (const GArray *selection, GQuark label);
 typedef struct
 {
   const gchar *keys; /* all of them, for messages, separated by commas */
-  gsize entry_size;  /* of a struct that begins with the GQuark of its label */
+  gsize entry_size;  /* size of an entry, a struct that begins with the GQuark of its label */
   /* Sets all options of an entry to "not given"; its label is set. */
   void (*init) (gpointer entry);
   /* Takes the value of a key. Returns NULL, CLASS_LIST_UNKNOWN if there is no such key, or what the

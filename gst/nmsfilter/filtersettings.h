@@ -56,17 +56,18 @@ typedef struct
   UnscoredOrder missing_score;
   guint min_neighbors;
   GstClockTime interval; /* time between messages in ns; 0: no messages */
-  gchar *xla_plugin;     /* NULL: the one that NMS_XLA_PLUGIN names */
+  gchar *xla_plugin;     /* NULL: use the plugin that NMS_XLA_PLUGIN names */
   gboolean xla_strict;
 
   nms_method method;
   nms_metric metric;
   gfloat min_size_ratio;
 
-  /* as they were set */
+  /* values of the properties, as they were set */
   gchar *classes, *class_groups, *sources;
   GstStructure *class_options, *method_options;
-  /* the same, parsed; NULL, or the defaults, if not set or if it cannot be used */
+  /* the same values, parsed by the function named beside each; NULL, or the defaults, if a value
+   * is not set or cannot be used */
   GArray *selection;      /* class_selection_parse */
   GArray *options;        /* class_options_parse */
   GArray *groups;         /* class_groups_parse */

@@ -206,7 +206,7 @@ note_engine (GstNmsFilter *self, guint method)
   g_object_notify (G_OBJECT (self), "engine-in-use");
 }
 
-/* Decides the boxes of the frame, of which there is one at least. */
+/* Decides the boxes of the frame, which has at least one. */
 static GstFlowReturn
 run (GstNmsFilter *self, BoxFilterFrame *frame, const BoxSuppressRules *rules)
 {

@@ -13,7 +13,7 @@ typedef struct
   GstClockTime stream_time;    /* time of its first buffer */
   GstClockTime running_time;   /* time of its first buffer */
   GstClockTime end;            /* running time at the end of its last buffer */
-  GstClockTime next_timestamp; /* of a buffer that follows the last one without a gap */
+  GstClockTime next_timestamp; /* expected timestamp of the next buffer, if there is no gap */
   GstClockTime next_stream_time;
   gint64 wall; /* monotonic us at its first buffer; 0: no buffer yet */
 } ReportInterval;

@@ -5,7 +5,7 @@
 #include <nmscore.h>
 #include <string.h>
 
-#define MOST_WEIGHT 4294967296.0 /* of the core */
+#define MOST_WEIGHT 4294967296.0 /* the largest weight that nmscore accepts */
 
 /* ------------------------------------------------------------------- parsing */
 

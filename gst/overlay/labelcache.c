@@ -20,7 +20,7 @@
 
 #define FIRST_GLYPH ' '
 #define LAST_GLYPH '~'
-#define MAX_GLYPH_SIZE 64 /* of the font; the glyphs take up to 500 KB */
+#define MAX_GLYPH_SIZE 64 /* largest font size whose glyphs are kept; they take up to 500 KB */
 
 /* A rendered text: the coverage of each pixel, 0..255, in rows of `stride` bytes. The width of a
  * character's picture is its advance, which is whole pixels, because metrics are hinted. A glyph

@@ -140,7 +140,7 @@ struct _GstBoxRecord
   RecordedFrame frame; /* frame of the current buffer */
   RecordStream *stream;
   gboolean batches; /* the buffers are batches */
-  BatchMeta *batch; /* their streams, each with a RecordStream */
+  BatchMeta *batch; /* the streams of the batches, each with a RecordStream */
   GString *text;
   gboolean warned_confidences, warned_labels; /* posted a warning about what text cannot hold */
 
@@ -178,7 +178,7 @@ record_stream_free (gpointer stream)
   g_free (self);
 }
 
-/* Begins anew, with the same number. */
+/* Forgets the stream id and the frames so far; the number of the stream stays. */
 static void
 record_stream_reset (RecordStream *self)
 {

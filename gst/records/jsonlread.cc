@@ -22,7 +22,7 @@ struct _JsonlParser
   GString *text;   /* a copy of a string of the line, NUL-terminated */
   GString *header; /* a line without its boxes */
 
-  /* of the line being read */
+  /* state while a line is read */
   RecordedFrame *frame;
   gint element; /* index in "objects", or -1 */
   GError **error;

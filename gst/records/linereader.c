@@ -35,7 +35,7 @@ struct _LineReader
   GstPoll *pause;    /* for waiting at the end of the file, where a pipe is always readable */
   void (*waiting) (gpointer data);
   gpointer waiting_data;
-  gint64 deadline;     /* monotonic time in us; 0: none */
+  gint64 deadline;     /* monotonic time in us; 0: not set */
   gboolean late;       /* the deadline ended the last call */
   GstClockTime waited; /* ns without data; GST_CLOCK_TIME_NONE after `waiting` */
 

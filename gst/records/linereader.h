@@ -45,7 +45,8 @@ LineReaderResult line_reader_next (LineReader *self, gchar **line, gsize *length
  * before the first call, and after line_reader_seek (), which does not know it. */
 guint64 line_reader_number (LineReader *self);
 
-/* Does the same after line_reader_seek () too, for which it reads the file up to that line. */
+/* Returns the number of that line after line_reader_seek () too; then it reads the file up to the
+ * line to count. */
 guint64 line_reader_count (LineReader *self);
 
 /* With TRUE, line_reader_next () waits at the end of the file for further lines instead of

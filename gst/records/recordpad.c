@@ -9,7 +9,7 @@ struct _GstBoxRecordPad
 
   /* streaming thread of the video */
   GString *line;
-  GstEvent *start, *segment; /* of the video, last sent on in another form; or NULL */
+  GstEvent *start, *segment; /* the video's events that were last sent on, rewritten; or NULL */
 };
 
 G_DEFINE_TYPE (GstBoxRecordPad, record_pad, GST_TYPE_PAD)

@@ -34,9 +34,9 @@ const gchar *record_reader_guess (const gchar *text);
 /* Returns the lines, which the reader owns. */
 LineReader *record_reader_lines (RecordReader *self);
 
-/* Says that the lines continue a recording: MOT text behind frame number `frame`, from 1 (0: none).
- * Then lines of frames outside of their segment are returned too, and the number of columns of MOT
- * text may change. */
+/* Says that the lines continue a recording. `frame` is the number of the last frame of MOT text
+ * before them, from 1, or 0 without MOT text. Then lines of frames outside of their segment are
+ * returned too, and the number of columns of MOT text may change. */
 void record_reader_continue (RecordReader *self, guint64 frame);
 
 /* Reads the next frame into `frame`, which keeps its memory. The index of a frame
@@ -46,7 +46,8 @@ void record_reader_continue (RecordReader *self, guint64 frame);
  * messages begin with line number and colon, except those of G_FILE_ERROR. */
 RecordReaderResult record_reader_next (RecordReader *self, RecordedFrame *frame, GError **error);
 
-/* Does the same faster, without the boxes of JSON Lines, which it does not check. */
+/* Reads the next frame as record_reader_next () does, but faster: it neither reads nor
+ * checks the boxes of JSON Lines. */
 RecordReaderResult record_reader_next_header (RecordReader *self, RecordedFrame *frame,
     GError **error);
 

@@ -57,8 +57,8 @@ typedef struct
 typedef struct
 {
   GstClockTime time;     /* stream time of the PTS, or GST_CLOCK_TIME_NONE */
-  GstClockTime duration; /* of the buffer, else of one frame at the frame rate, else the
-                                 * gap; 0: unknown */
+  GstClockTime duration; /* duration of the buffer, or that of a frame at the frame rate, or the
+                                 * distance to the buffer before; 0: unknown */
   guint64 index;         /* index of the buffer */
   gboolean jumped;
   gboolean rewound;       /* jumped to a time at or before that of an earlier buffer */

@@ -104,7 +104,7 @@ typedef struct
 typedef struct
 {
   BoxMap map;
-  gint read_width, read_height; /* of the picture whose pixels the boxes are in; 0: unknown */
+  gint read_width, read_height; /* size of the picture whose pixels the boxes are in; 0: unknown */
   gint width, height;           /* size of the frame; 0: unknown */
 } PictureChangePlan;
 
