@@ -408,7 +408,7 @@ typedef enum nms_outcome {
   NMS_OUTCOME_OVER_CAP = 2,
   /* ranks below the best max_candidates boxes */
   NMS_OUTCOME_NOT_CANDIDATE = 3,
-  /* by score, or by nms_boxes.exclude */
+  /* its score is too low for the threshold, or nms_boxes.exclude is not 0 for it */
   NMS_OUTCOME_FILTERED = 4,
   NMS_OUTCOME_INVALID = 5
 } nms_outcome;

@@ -18,7 +18,7 @@
 /* Options after checking. The class options are copied to the table of classes. */
 typedef struct nms__settings {
   nms_options options;
-  double limit;               /* of options.iou_threshold; see overlap.h */
+  double limit;               /* options.iou_threshold as a limit for overlap.h */
   size_t class_option_stride; /* bytes from one entry of the class options to the next */
 } nms__settings;
 
@@ -36,7 +36,7 @@ struct nms_context {
   char in_use[80];                    /* text of nms_context_engine_in_use */
   struct nms__added *added;           /* the added engine, or NULL; a context of a batch's thread
                                        * has that of the caller's context */
-  struct nms__threads *threads; /* threads of nms_run_batch besides the caller's; NULL: none */
+  struct nms__threads *threads;       /* threads of nms_run_batch besides the caller's, or NULL */
   char error[192];
   const nms__kernels *kernels;
   nms__settings settings;

@@ -21,7 +21,7 @@
 #define SAMPLE_MOST 32
 #define SAMPLE_OF 256.0 /* boxes of the frame for each further one of the sample */
 #define CLASS_SAMPLE 64
-#define USUAL_NEIGHBORS 5.0 /* of a box of a detector */
+#define USUAL_NEIGHBORS 5.0 /* neighbors of a box in the output of a usual detector */
 #define BUDGET 1.5
 #define PAIR_TEST 3.2 /* time of a pair test of the budget with one lane */
 

@@ -27,7 +27,7 @@ decay (double x)
 
   for (int k = 14; k; k--) /* Taylor's series; the first term left out is below 1e-18 */
     sum = 1.0 + r * sum / k;
-  const uint64_t bits = (uint64_t) (1023 - n) << 52; /* of 2^-n */
+  const uint64_t bits = (uint64_t) (1023 - n) << 52; /* binary64 pattern of 2^-n */
   double power;
   memcpy (&power, &bits, sizeof power);
   return sum * power;

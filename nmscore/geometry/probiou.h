@@ -18,7 +18,7 @@ typedef struct nms__probiou_pair {
   double w, h;             /* extents of the box whose coordinates these are */
   double other_w, other_h; /* extents of the other box */
   double x, y;             /* centre of the other box less that of the first one */
-  double cos, sin;         /* of the other box's angle */
+  double cos, sin;         /* cosine and sine of the other box's angle */
 } nms__probiou_pair;
 
 /* Returns ProbIoU, 0..1, of two boxes whose extents are above NMS__LEAST_EXTENT. */

@@ -75,8 +75,8 @@ nms__confirm (const nms__undecided *a, size_t first, uint64_t mask, const nms__p
   return mask;
 }
 
-/* Of the boxes of `mask`, which may exceed the limit with box i, returns those that do. Only
- * those in `unsure` need the exact test. Writes their suppressor. */
+/* Returns the boxes of `mask` that exceed the limit with box i; `mask` has those that may. Only the
+ * boxes in `unsure` need the exact test. Writes the suppressor of the returned boxes. */
 static uint64_t
 decide (const nms__undecided *a, uint64_t mask, uint64_t unsure, size_t i)
 {

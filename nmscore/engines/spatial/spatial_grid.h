@@ -34,7 +34,7 @@ nms__mean_reach (double distance, double limit)
 /* What a box must have in common with another box for their IoU to exceed a limit. */
 typedef struct nms__reach {
   float least_area, most_area;     /* bounds of the other box's area, divided by the box's */
-  float least_aspect, most_aspect; /* bounds of width / height, likewise */
+  float least_aspect, most_aspect; /* bounds of the other's width / height, as above */
   float most_side;                 /* the other box's sides are less than this times the box's */
   double distance; /* on each axis the distance of the centres is less than this times
                                 * the sum of both sides */
@@ -55,7 +55,7 @@ typedef struct nms__level {
   uint32_t first;        /* number of its first cell in nms__grid.begin */
   float most_w, most_h;  /* upper bounds of the boxes' sides */
   float mean_w, mean_h;
-  uint32_t count[2]; /* number of boxes; the sum of two counters */
+  uint32_t count[2]; /* two counters whose sum is the number of boxes */
 } nms__level;
 
 typedef struct nms__grid {

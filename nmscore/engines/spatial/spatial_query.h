@@ -30,7 +30,7 @@ nms__greater (nms__pair a, nms__pair b)
   return (nms__pair) (((nms__pair_bits) b & less) | ((nms__pair_bits) a & ~less));
 }
 
-/* The centre and the sides of a box; for several boxes the bounds of both. */
+/* Bounds of the centres of some boxes (low, high) and of their sides (least, most). */
 typedef struct nms__hull {
   nms__pair low, high, least, most;
 } nms__hull;
@@ -223,7 +223,7 @@ nms__query_few_rows (const nms__grid *g, nms__query *k)
       || (v.column & l->tile_mask[0]) + v.wide > l->tile_mask[0])
     return 0;
   for (uint64_t row = 0; row < NMS__FEW_ROWS; row++) {
-    const uint64_t seen = (uint64_t) 0 - (row <= v.rows); /* all bits or none */
+    const uint64_t seen = (uint64_t) 0 - (row <= v.rows); /* all bits set, or all clear */
     const uint32_t first = nms__cell_number (g, l, v.column, v.row + (row & seen), class_hash);
     const uint32_t end = first + (((uint32_t) v.wide + 1) & (uint32_t) seen);
     past_end |= end > l->mask + 1;

@@ -23,9 +23,9 @@ typedef struct nms__cell_boxes {
   nms__columns columns;
   float *score;        /* indexed by grid position */
   uint32_t *position;  /* indexed by grid position: the frame position */
-  uint64_t *undecided; /* a bit for each grid position in a cell; a word more */
-  uint32_t *waiting; /* indexed by grid position: the grid position of the box that waits for it */
-  uint32_t *kept;    /* a bit for each frame position; 0 at first */
+  uint64_t *undecided; /* a bit for each grid position of a cell, and an extra word */
+  uint32_t *waiting;   /* indexed by grid position: the box that waits for this one to be decided */
+  uint32_t *kept;      /* a bit for each frame position; 0 at first */
 } nms__cell_boxes;
 
 /* The function of spatial_tmpl.c, which is compiled once per instruction set. */
@@ -42,14 +42,14 @@ typedef struct nms__spatial_scratch {
   uint32_t *cell_of; /* cell of each box of the frame; used until the boxes are scattered */
   int32_t *class_id; /* see nms__grid.class_id */
 
-  /* of the walk */
+  /* arrays that only the engine's walk over the boxes uses */
   struct nms__box4 *box4;
   int32_t *index;
   uint32_t *class_entry;
   uint8_t *undecided;
   uint64_t *order;
 
-  /* of the sweep */
+  /* arrays of the sweep over the cells; see nms__cell_boxes */
   float *score;
   uint32_t *position, *waiting, *kept;
   uint64_t *undecided_bits;
