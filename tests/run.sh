@@ -541,9 +541,9 @@ stage_msan ()
   check "fuzz-core" "$NMS_BUILD_DIR/msan/tests/fuzz/fuzz-core" -runs=0 "$corpus"
 }
 
-# foreign ARCHITECTURE ROUNDS [SUITE]: builds the core for another processor and runs its suite,
-# without SUITE. Leaves out the tests of many boxes, which take minutes under qemu; hostile checks
-# counts of pair tests that are the same on every instruction set.
+# foreign ARCHITECTURE ROUNDS [SUITE]: builds the core for another processor and runs its suite
+# except for SUITE and for the tests of many boxes, which take minutes under qemu. The test hostile
+# checks counts of pair tests, which are the same on every instruction set.
 foreign ()
 {
   local architecture=$1 rounds=$2 dir="$NMS_BUILD_DIR/$1"

@@ -68,7 +68,7 @@ def arguments():
 
 
 def filtered(options):
-    """The begin of the pipeline that stays, up to a tee with the name filtered."""
+    """Returns the first part of the pipeline that does not change, up to the tee `filtered`."""
     return ("appsrc name=frames format=time is-live=true"
             " max-buffers=1 max-bytes=0 max-time=0 leaky-type=downstream"
             f" ! videoconvert ! videoscale ! capsfilter name=size caps={quoted(PICTURE)}"
@@ -78,7 +78,7 @@ def filtered(options):
 
 
 def description(options):
-    """The pipeline that stays, as gst-launch-1.0 would take it."""
+    """Returns the pipeline that does not change, in the syntax of gst-launch-1.0."""
     text = filtered(options)
     if options.window:
         text += (" filtered. ! queue leaky=downstream max-size-buffers=1 ! videoconvert"

@@ -142,7 +142,8 @@ class Device:
         self.free()
 
     def start(self, tensors: Sequence[int]) -> None:
-        """Starts to compute tensors on another thread. Prints after they are computed."""
+        """Computes tensors on another thread and returns at once. With `debug` it waits for the
+        result instead, in order to print the time."""
         self.free()
         if self.debug:
             self.run_and_report(tensors, (None,) * len(tensors))

@@ -41,7 +41,7 @@ typedef struct dlpack_managed {
 
 typedef struct dlpack_exchange {
   uint32_t major, minor;
-  const struct dlpack_exchange *previous; /* of an older major version, or NULL */
+  const struct dlpack_exchange *previous; /* the table of an older major version, or NULL */
   void (*unused[3]) (void);               /* functions that own or make arrays */
   int (*view) (void *object, dlpack_tensor *tensor);
 } dlpack_exchange;

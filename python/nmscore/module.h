@@ -13,9 +13,9 @@
 #define MODULE_SPARE_CONTEXTS 8
 
 typedef struct module_state {
-  PyObject *empty, *int64, *uint8, *float32; /* of numpy */
+  PyObject *empty, *int64, *uint8, *float32; /* functions and types of numpy */
   PyObject *masked;                          /* numpy.ma.MaskedArray */
-  PyObject *plain, *ranks;                   /* of nmscore._arrays */
+  PyObject *plain, *ranks;                   /* functions of nmscore._arrays */
   nms_context *spare[MODULE_SPARE_CONTEXTS]; /* contexts that no call uses at the moment; guarded
                                               * by the interpreter's lock */
   int spares;

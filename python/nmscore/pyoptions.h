@@ -11,7 +11,7 @@ typedef struct py_options {
   nms_class_options *classes;
   PyObject *plugin; /* path of the plugin of engine xla, bytes; NULL if None */
   uint8_t xla_strict;
-  float *weights; /* of sources */
+  float *weights; /* weight of each source; NULL if no weights are given */
 } py_options;
 
 /* Raises a TypeError: the parameter `name` must be `wanted`, not of the type of `value`. Returns

@@ -49,7 +49,7 @@ class Setting(NamedTuple):
         return options
 
     def element(self, score: float) -> str:
-        """Returns the elements of a pipeline that apply it and drop boxes below `score`."""
+        """Returns the part of a pipeline that applies the setting and drops boxes below `score`."""
         # (rounded down, so that the box with this score passes)
         least = f"{math.floor(score * 1e4) / 1e4:g}" if math.isfinite(score) else None
         words = ["nmsfilter"]
@@ -85,7 +85,7 @@ class Table(NamedTuple):
     scores: List[float]
     crowds: List[bool]
     frames: List[Any]            # all images, those without boxes too
-    names: Dict[Any, str]        # of classes, if the file has any
+    names: Dict[Any, str]        # names of classes, if the file has any
 
 
 def _coco(path: str, entries: Any) -> Table:

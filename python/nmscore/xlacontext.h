@@ -5,8 +5,8 @@
 
 #include "pyoptions.h"
 
-/* Takes a spare context or a new one; with engine xla one with its plugin. Returns NULL with an
- * exception. */
+/* Returns a spare context, or a new one; with engine xla its plugin is that of the options. Returns
+ * NULL with an exception set. */
 nms_context *xlacontext_take (module_state *state, const py_options *o);
 
 /* Keeps the context for a later call, or frees it. */

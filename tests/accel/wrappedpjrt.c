@@ -21,7 +21,8 @@ static atomic_int as;
 static atomic_long compiled, executed, sent, received;
 static atomic_long since; /* arrays received since wrappedpjrt_become (), three in a run */
 
-/* The most values of a text. Their names are %v7 or %g7; each has a number here. */
+/* Maximum number of values in a program's text. A value has a name such as %v7 or %g7; name_at ()
+ * turns it into a number below NAMES. */
 enum { NAMES = 1 << 14 };
 
 /* The factors of the product that a name stands for. */

@@ -165,8 +165,8 @@ class Lsnms(Peer):
 
 
 class BoeNms(Peer):
-    """Of a checkout of NMS-Bench, which run.sh compiles (nmsbench.cc). Takes boxes whose centres
-    lie in the box, which is exact for thresholds from 0.5 on."""
+    """BOE-NMS, from a checkout of NMS-Bench that run.sh compiles (nmsbench.cc). A box is compared
+    with those whose centres lie in it, which is exact for thresholds from 0.5 on."""
     method, quadratic = b"b", False
 
     def __init__(self):

@@ -290,7 +290,7 @@ class Errors(Case):
         self.filtered("/dev/null", "/dev/null")
 
     def test_errors_leave_the_frames_before(self):
-        """Of many blocks and threads; the pool is stopped in the middle."""
+        """Several threads filter many blocks; the pool is stopped in the middle."""
         file = self.write("bad.jsonl", "\n".join(self.lines * 30) + "\n{\n" + self.lines[0] + "\n"
                           + "\n".join(self.lines * 60) + "\n")
         wanted = self.filtered(self.input) * 30

@@ -232,7 +232,7 @@ test_consistent (void)
   each_round (3000000, 1500, is_consistent);
 }
 
-/* ------------------------------------------------------------ of two results */
+/* ------------------------------------------------ properties of two results */
 
 /* Copies rows x1 y1 x2 y2 of `call` in the order of `from`. */
 static void

@@ -185,7 +185,7 @@ on_enter (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Live *live = user_data;
 
-  /* the previous one has left, so none is held back */
+  /* the previous buffer has left, because nmsfilter holds none back */
   live->wrong += live->entered++ != live->left;
   live->since = g_get_monotonic_time ();
   return GST_PAD_PROBE_OK;

@@ -71,7 +71,7 @@ END
 for block in block-*.sh; do
   cat "$block" >>all.sh
 done
-# (functions of those names: the lines themselves stay as they are)
+# (functions replace the programs of these names, so that the lines of README need no change)
 preload=${NMS_PRELOAD:+LD_PRELOAD=$NMS_PRELOAD}
 python3 () { env $preload "$NMS_PYTHON" "$@"; }
 /usr/bin/python3 () { timeout 60 env $preload /usr/bin/python3 "$@"; }

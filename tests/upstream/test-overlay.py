@@ -57,8 +57,7 @@ def main():
                 sys.exit("meta=%s: frame %d shows what was dropped" % (meta, frame))
         if lit(filtered[1]):
             sys.exit("meta=%s: something is drawn where no box is left" % meta)
-        # the left side of each survivor, and no box's interior but for lines
-        # and labels near them
+        # each survivor's left side is drawn, and its interior is not
         shown = lit(filtered[0])
         for x, y, w, h, _ in (a, c):
             for row in range(y + 4, y + h - 4):
