@@ -38,7 +38,7 @@ jobs:
 GITHUB_WHEN = {"pr": "github.event_name == 'pull_request'", "all": "github.event_name == 'push'",
                "release": "github.event_name == 'workflow_dispatch'"}
 GITHUB_JOB = """
-  %(circle)s:
+  %(level)s:
     name: ${{ matrix.stage }}
     if: %(when)s
     runs-on: ubuntu-latest
@@ -84,7 +84,7 @@ GITLAB_WHEN = {"pr": '$CI_PIPELINE_SOURCE == "merge_request_event"',
                "all": '$CI_PIPELINE_SOURCE == "push" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH',
                "release": '$CI_PIPELINE_SOURCE == "web"'}
 GITLAB_JOB = """
-%(circle)s:
+%(level)s:
   extends: .stage
   rules:
     - if: %(when)s
@@ -98,15 +98,15 @@ TOO_LONG = {"mutants"}  # takes hours
 
 
 def stages():
-    """Returns the stages of each circle, in the order of tests/run.sh."""
+    """Returns the stages of each level, in the order of tests/run.sh."""
     listed = subprocess.run((ROOT / "tests/run.sh", "--list"), check=True, text=True,
                             stdout=subprocess.PIPE).stdout
-    circles = {}
+    levels = {}
     for line in listed.splitlines():
-        circle, stage = line.split()
+        level, stage = line.split()
         if stage not in TOO_LONG:
-            circles.setdefault(circle, []).append(stage)
-    return circles
+            levels.setdefault(level, []).append(stage)
+    return levels
 
 
 def wrap(names):
@@ -119,8 +119,8 @@ def wrap(names):
 
 
 def written(head, job, when):
-    return head + "".join(job % {"circle": circle, "when": when[circle], "stages": wrap(names)}
-                          for circle, names in stages().items())
+    return head + "".join(job % {"level": level, "when": when[level], "stages": wrap(names)}
+                          for level, names in stages().items())
 
 
 def main():

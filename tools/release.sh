@@ -103,16 +103,16 @@ check_tree ()
 # Each stage that passes leaves its commit.
 check_tests ()
 {
-  local circle stage commit
+  local level stage commit
   local -A missing
-  while read -r circle stage; do
+  while read -r level stage; do
     commit=
     [ ! -f "$build/passed/$stage" ] || read -r commit <"$build/passed/$stage"
-    [ "$commit" = "$head" ] || missing[$circle]+=" $stage"
+    [ "$commit" = "$head" ] || missing[$level]+=" $stage"
   done < <(tests/run.sh --list)
-  for circle in all release; do
-    [ -z "${missing[$circle]-}" ] ||
-      refuse "tests/run.sh --$circle: not passed on ${head:0:12}: tests/run.sh${missing[$circle]}"
+  for level in all release; do
+    [ -z "${missing[$level]-}" ] ||
+      refuse "tests/run.sh --$level: not passed on ${head:0:12}: tests/run.sh${missing[$level]}"
   done
 }
 

@@ -9,8 +9,8 @@ must have no cycle. Of the edges between folders only these are allowed:
 gst/       a feature folder includes gst/ itself and meta/, never another feature folder, but
            command/ includes nmsfilter/ and records/;
            <simdjson> only in records/, <cairo> and <pango> only in overlay/
-nmscore/   rooms include the rooms that ROOMS names; a folder of engines/ never includes another
-           one; nothing includes accel/
+nmscore/   a folder includes those that FOLDERS lists for it; a folder of engines/ never includes
+           another one; nothing includes accel/
 accel/     includes the public headers of nmscore and its fpmode.h
 
 Calls are read from the objects in ARCHIVE, a build of nmscore, by NM. A node is an object; those of
@@ -31,7 +31,7 @@ PUBLIC = ("nmscore.h", "nmsmethods.h", "nmslazy.h", "nmsgraph.h", "nmsstablehlo.
 FEATURES = ("nmsfilter", "records", "overlay", "transform", "merge")
 LIBRARIES = {"simdjson": "gst/records", "cairo": "gst/overlay", "pango": "gst/overlay"}
 ENGINES = "nmscore/engines/"
-ROOMS = {"call": ("frame", "geometry", "engines", "methods", "simd"),
+FOLDERS = {"call": ("frame", "geometry", "engines", "methods", "simd"),
          "frame": ("call", "geometry", "simd"),
          "geometry": ("frame", "simd"),
          "engines": ("frame", "geometry", "simd"),
@@ -124,7 +124,7 @@ def feature_of(name):
     return parts[1] if parts[0] == "gst" and len(parts) > 2 else None
 
 
-def room_of(name):
+def folder_of(name):
     parts = name.split("/")
     return parts[1] if parts[0] == "nmscore" and len(parts) > 2 else None
 
@@ -145,9 +145,9 @@ def layer_problems(edges, names):
             yield said + "a feature folder is included by nothing outside of it"
         if ours == "meta" and theirs not in (None, "meta"):
             yield said + "meta/ includes no other folder"
-        room, other = room_of(source), room_of(target)
-        if room and other and room != other and other not in ROOMS[room]:
-            yield said + "%s/ does not include %s/" % (room, other)
+        here, other = folder_of(source), folder_of(target)
+        if here and other and here != other and other not in FOLDERS[here]:
+            yield said + "%s/ does not include %s/" % (here, other)
         if target.startswith(ENGINES) and source.startswith(ENGINES):
             engine = target[len(ENGINES):].split("/")
             if len(engine) > 1 and not source.startswith(ENGINES + engine[0] + "/"):
