@@ -104,7 +104,7 @@ ALL_STAGES="release locale leaks asan xla minimal clang install levels trixie ts
   fuzz fresh packages"
 RELEASE_STAGES="sid valgrind tpu methods frameworks jax wheel armhf s390x i386_elements
   packages_trixie packages_sid mutants"
-# Of --all these run beside the others, because they mostly wait for the network and dpkg.
+# With --all these stages run beside the others, because they mostly wait for the network and dpkg.
 BESIDE_STAGES="fresh packages"
 
 # Debian packages by purpose: a build with all elements and the Python package; the elements'

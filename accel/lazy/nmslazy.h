@@ -156,9 +156,9 @@ struct nms_lazy_backend {
    * outputs. Counts and shapes are always those of the program's text. The data is
    * valid during the call only. The inputs are aligned to 64 bytes, the outputs
    * need not be aligned. PRED inputs are 0 or 1.
-   * A backend with `fetch` also gets buffers whose `resident` is not NULL. Of such an
-   * input it uses *resident, or sets that to the copy that it makes of the data; of such
-   * an output it sets *resident, if the run succeeds, and does not write the data. The
+   * A backend with `fetch` also gets buffers whose `resident` is not NULL. For such
+   * an input it uses *resident, or sets it to the copy that it makes of the data. For such an
+   * output it sets *resident, if the run succeeds, and does not write the data. The
    * caller owns what was set and calls free_resident () for it. */
   int (*run) (nms_lazy_backend *backend, void *program, const nms_lazy_buffer *inputs,
       size_t input_count, const nms_lazy_buffer *outputs, size_t output_count, char *error,

@@ -39,7 +39,7 @@ by_image (const Stack *s, tensor x, int32_t columns)
   return nms_lazy_reshape (s->lz, x, 1 + (s->images > 1), s->images > 1 ? dims : dims + 1);
 }
 
-/* Returns `x` with absent boxes after those of each row, `positions` in total. */
+/* Returns `x` with each row extended to `positions` elements by absent boxes. */
 static tensor
 padded (const Stack *s, tensor x)
 {

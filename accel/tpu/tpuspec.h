@@ -25,7 +25,7 @@ typedef enum nms__tpu_form { NMS__TPU_TILES = 0, NMS__TPU_PICKS = 1 } nms__tpu_f
 typedef struct nms__tpu_spec {
   int32_t boxes;  /* N, 1 or more; `memory` limits it */
   int32_t picks;  /* K, 1..N */
-  int32_t images; /* B, images that a run decides one after another; 0: 1 */
+  int32_t images; /* B, images that a run decides one after another; 0 stands for 1 */
   size_t memory;  /* bytes of vector memory to use; 0: NMS__TPU_MEMORY */
   nms__tpu_form form;
   uint8_t classes;        /* not 0: the module has the argument `class`, and boxes of

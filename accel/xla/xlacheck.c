@@ -104,7 +104,7 @@ shows_fault (const float *a, const float *b, int fault, float *threshold)
   return wrong != overlap;
 }
 
-/* The engine that is added to the checker's context runs the program of its kind. */
+/* The functions of the engine in the checker's context: run () runs the program to be checked. */
 static const char *
 name (void *data)
 {

@@ -287,7 +287,7 @@ typedef struct
   GstBuffer *buffer;
   gint width, height;           /* 0: unknown */
   guint slice;                  /* index of the tile, counted from the one in the settings */
-  const GstVideoCropMeta *crop; /* place of a slice in the main frame; NULL if it is none */
+  const GstVideoCropMeta *crop; /* place of a slice in the main frame; NULL: it is no slice */
   gboolean move;                /* `buffer` is writable, and its structures may be moved */
 } Picture;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxfilter: the abstract element of nmsfilter, boxselect and boxsteady. It has the way of a
+ * boxfilter: the abstract element of nmsfilter, boxselect and boxsteady. It processes a
  * buffer: reads the boxes, lets the element decide their states, removes or tags those that are
  * dropped, lets the element add boxes, and counts them, in single buffers and in batches. It has
  * the properties action and stats, and presets.
@@ -26,7 +26,7 @@ typedef struct
   guint64 time;                                       /* ns spent on the buffers */
 } FilterStats;
 
-/* One buffer, or one of a batch, on its way. */
+/* The buffer, or the buffer of a batch, that is being processed. */
 typedef struct
 {
   GstBuffer *buffer;  /* must not change while it is decided */

@@ -176,7 +176,7 @@ box_select_check (const BoxSelectFrame *frame, const Box *box)
   return rules->drop_cut && (box->flags & BOX_CUT) ? BOX_STATE_CUT_BY_EDGE : BOX_STATE_KEPT;
 }
 
-/* Gives the parts of dropped boxes the states of these. */
+/* Gives each part of a dropped box the state of that box. */
 static void
 drop_parts (GArray *boxes)
 {

@@ -586,7 +586,8 @@ set_options (const BoxSuppress *self, const BoxSuppressRules *rules, const Frame
   }
 }
 
-/* Runs a frame in which a box is a part of another, a second time if it must. */
+/* Runs a frame in which a box is a part of another. Runs it a second time if the first pass dropped
+ * parents of boxes that took part. */
 static gint
 run_with_parts (BoxSuppress *self, GArray *boxes, nms_boxes *columns, const nms_options *options,
     nms_result *result)

@@ -49,7 +49,7 @@ on_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Ends properly: what is on its way still arrives, and files are finished. */
+/* Ends the stream: buffers in the pipeline still arrive, and files are finished. */
 static gboolean
 end (gpointer data)
 {

@@ -83,7 +83,7 @@ class App:
         self.loop.quit()
 
     def end(self):
-        """Ends properly: what is on its way still arrives, and files are finished."""
+        """Ends the stream: buffers in the pipeline still arrive, and files are finished."""
         if self.ending:   # asked twice
             self.loop.quit()
         self.ending = True

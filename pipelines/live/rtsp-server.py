@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""rtsp-server: a camera to try things with: a video file as RTSP, from its start for the
-first who looks.
+"""rtsp-server: serves a video file by RTSP, in place of a camera. The file begins when the
+first viewer connects.
 
 usage: rtsp-server.py VIDEO jpeg|h264 [PORT]
 

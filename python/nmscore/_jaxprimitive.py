@@ -75,7 +75,8 @@ _compiled = jax.jit(nms_p.bind, static_argnames=("max_output", "options"))
 
 
 def _run(*args: Any, **params: Any) -> Any:
-    """Runs the primitive under jax.disable_jit. It exists in compiled programs only."""
+    """Runs the primitive under jax.disable_jit: compiles it all the same, because it can run in
+    compiled programs only."""
     with jax.disable_jit(False):
         return _compiled(*args, **params)
 

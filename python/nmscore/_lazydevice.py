@@ -93,9 +93,9 @@ class Device:
         _nmsaccel.lazy_keep(self._handle, list(self._live))
 
     def make_room(self) -> None:
-        """Frees tensors if many operations are recorded, and if that does not suffice computes the
-        others, which then need no operations. Called before operations are recorded, while
-        Tensors refer to all operands."""
+        """Frees unused tensors if many operations are recorded. If too many remain, computes the
+        other tensors, so that their operations can be freed. Called before operations are
+        recorded, while Tensors refer to all operands."""
         if self._loops or not self.is_long():
             return
         self.free()
@@ -165,7 +165,7 @@ class Device:
         self.report(text, trace_hash, new, taken)
 
     def report(self, text: str, trace_hash: int, new: Dict[str, int], taken: float) -> None:
-        """Prints what a read did. `new` is by how much it raised the counters."""
+        """Prints what a read did. `new` has the increase of each counter during the read."""
         compiled = new["compile_ns"] * 1e-9
         if self.debug == "trace":
             print(text, end="", file=sys.stderr)

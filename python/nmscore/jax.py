@@ -109,8 +109,9 @@ def nms(boxes: Any, scores: Any, iou_threshold: float, max_output: int, *,
     score_threshold, max_per_class, max_candidates, inclusive, score_strict, class_agnostic,
     class_options    as in nmscore.run
 
-    The result is that of nmscore.run. Its derivative is zero, as that of argmax. Of an explicit
-    mesh the axis of images stays divided; the boxes of an image are gathered on each device.
+    The result is that of nmscore.run. Its derivative is zero, as that of argmax. With an explicit
+    mesh the images stay distributed over the devices, and all boxes of an image are gathered on
+    its device.
 
     Raises TypeError or ValueError, with the name of the parameter.
     """

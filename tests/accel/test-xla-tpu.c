@@ -99,7 +99,7 @@ test_random (void)
         seed % 3 ? most : boxrandom_below (&random, (uint32_t) most));
     if (seed % 4 == 0)
       call.options.max_detections = boxrandom_below (&random, (uint32_t) most + 40);
-    if (boxcall_is_native_only (&call)) { /* no added engine gets these */
+    if (boxcall_is_native_only (&call)) { /* frames that no added engine gets */
       boxcall_clear (&call);
       continue;
     }

@@ -30,7 +30,7 @@
 #define ENOUGH 0.03 /* seconds after which no call begins */
 #define WORST 3     /* kinds that a line names */
 
-/* A line has the number of kinds whose ratio is above these. */
+/* A line has, for each of these limits, the number of kinds whose ratio is above it. */
 #define GOAL_HARD 4
 #define GOAL 10
 

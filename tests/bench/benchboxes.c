@@ -328,7 +328,7 @@ all_sizes (Frame *f)
 
 AT (all_sizes_low, .001f, all_sizes)
 
-/* Of all widths and heights, around one place. */
+/* Boxes of all widths and heights around one place. */
 static void
 all_shapes (Frame *f)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * benchcore: times calls of nms_run in C, for peers.py. A call is what an application makes: the
- * rows as they are, all checks, the kept list and the outcome of each box, of the next frame at
- * each call. The arrays stay the caller's.
+ * benchcore: times calls of nms_run in C, for peers.py. Each call gets the
+ * next frame and does all that an application asks for: it reads rows of x1 y1 x2 y2, makes all
+ * checks, and writes the kept list and the outcome of each box. The caller owns the arrays.
  */
 #include <nmscore.h>
 #ifdef HAVE_ACCEL

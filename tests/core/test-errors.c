@@ -284,7 +284,7 @@ test_class_options (void)
   must_work (&call);
 }
 
-/* Also if no box has the class, and if there is no box. */
+/* The same error occurs if no box has the class, and if there is no box. */
 static void
 test_duplicate_class (void)
 {

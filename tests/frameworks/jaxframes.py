@@ -18,7 +18,7 @@ def random_frames(seed, images=500, boxes=40):
 
 
 def random_columns(seed, classes):
-    """Of two seeds one has class ids and excluded boxes, of three one has parents."""
+    """Every second seed has class ids and excluded boxes, every third has parents."""
     columns = {"class_ids": classes, "exclude": classes == seed % 3} if seed % 2 else {}
     if seed % 3 == 0:
         near = np.random.default_rng(seed).integers(-4, 5, classes.shape)

@@ -88,7 +88,7 @@ test_leaves_no_trace (void)
   expect ("nmsfilter engine=sequential", buffer, "1 4");
 }
 
-/* Nor does it count under a cap. */
+/* A part that is removed with its parent does not count towards a cap. */
 static void
 test_leaves_its_place (void)
 {

@@ -88,7 +88,7 @@ test_class_threshold (void)
   expect_warning (bus, "score threshold does not apply");
 }
 
-/* Also if only some of the boxes have no confidence. */
+/* The warning also comes if only some of the boxes have no confidence. */
 static void
 test_partly_scored (void)
 {

@@ -4,8 +4,8 @@
 set -euo pipefail
 folder=${1:?usage: tests/pipelines/onnx-packages.sh FOLDER}
 
-# onnxruntime runs models, onnx makes them; nudenet ships one, a YOLOv8 (numpy 1, because
-# Debian's python3-opencv is compiled for it).
+# onnxruntime runs models and onnx makes them. nudenet contains a model, a YOLOv8. numpy is below 2
+# because Debian's python3-opencv is compiled for numpy 1.
 packages="onnxruntime==1.32.0 onnx==1.23.2 numpy<2" alone=nudenet==3.4.2
 [ "$(cat "$folder/installed.txt" 2>/dev/null)" != "$packages $alone" ] || exit 0
 rm -rf "$folder"

@@ -11,7 +11,7 @@ NMS_SELF=readme
 . "$PIPELINES/common.sh"
 nms_prepare
 
-# The property table is what the element has.
+# The table of properties lists those of the element.
 nms_preloaded gst-inspect-1.0 nmsfilter >inspected
 python3 - "$ROOT/docs/nmsfilter.md" <<'END' || fail "the property table"
 import re, sys
@@ -88,8 +88,8 @@ gst-launch-1.0 ()
     *) timeout 60 env $preload gst-launch-1.0 "$@" ;;
   esac
 }
-# One shell, as a reader would have: what a block sets, later ones use.
-# (an `||` behind it would switch -e off in there)
+# One shell runs all blocks, because later blocks use the variables of earlier ones.
+# (no `||` follows the subshell, because it would switch off -e in the subshell)
 set +e
 (set -ex; . ./all.sh) >out 2>err </dev/null
 rc=$?

@@ -48,7 +48,7 @@ for settings in '{"iou-threshold":2}' '{"iou-threshold":NaN}' '{"iou-threshold":
 done
 answered 200 "$url/state"
 
-# A viewer that reads nothing; the page has to be served beside it.
+# One viewer connects and reads nothing. The page must be served to others meanwhile.
 python3 -c 'import socket, sys, time
 stalled = socket.create_connection (("127.0.0.1", int (sys.argv[1])))
 stalled.sendall (b"GET /video HTTP/1.1\r\nHost: localhost\r\n\r\n")

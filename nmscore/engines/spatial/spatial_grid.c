@@ -32,7 +32,7 @@
 
 #define SAMPLE 64          /* boxes that are sampled to choose levels and rows */
 #define MEAN_SAMPLE 4096   /* boxes that are sampled to choose the size of cells */
-#define STEPS_PER_OCTAVE 8 /* steps of nms__grid.size_of */
+#define STEPS_PER_OCTAVE 8 /* entries of nms__grid.size_of for each factor of two */
 #define WRAPS 16.0
 #define LEAST_COLUMNS 16.0 /* more than most queries need, so that few extend over two tiles */
 #define LITTLE 0.25f       /* a lower limit bounds the sides too little */
