@@ -22,7 +22,7 @@ html_show_sphinx = False
 html_show_copyright = False
 # shows 100 columns of code
 html_theme_options = {"light_css_variables": {"code-font-size": "72%"}}
-highlight_language = "none"  # of blocks that name none
+highlight_language = "none"  # for blocks that name no language
 
 myst_heading_anchors = 4
 
