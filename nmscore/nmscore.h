@@ -514,10 +514,10 @@ typedef struct nms_added_engine {
 
 /* Adds an engine to the context, in place of one that was added before, which is freed. Frames with
  * nms_options.engine NMS_ENGINE_ADDED run it. The struct is copied; `data` belongs to the context
- * from now on, also if the call fails. Results have to be those of the other engines: the library
- * checks that the kept boxes are different boxes of the frame in order of rank and within the caps,
- * and does not ask an engine again that once returned others; that the right boxes are kept is the
- * engine's duty, because checking it would take as long as deciding the frame. Do not call it while
+ * from now on, also if the call fails. The engine must return the same results as
+ * the other engines. The library checks only that the kept boxes are different boxes of the frame,
+ * in order of rank and within the caps, because checking more would take as long as deciding the
+ * frame. An engine that fails the check is not asked again. Do not call it while
  * another thread may call nms_context_interrupt. Errors: NMS_ERROR_ARGUMENT, _MEMORY. */
 NMS_API int nms_context_add_engine (nms_context *ctx, const nms_added_engine *engine);
 

@@ -50,7 +50,7 @@ extern "C" {
   X (MATRIX_LINEAR, 3, matrix, 1, NMS_OUTPUT_SCORE, "matrix-linear", \
       "Lower all scores at once, less by boxes that are overlapped themselves (Matrix NMS, " \
       "linear kernel)") \
-  /* the same with a gaussian factor */ \
+  /* Matrix NMS with a gaussian factor */ \
   X (MATRIX_GAUSSIAN, 4, matrix, 1, NMS_OUTPUT_SCORE, "matrix-gaussian", \
       "As matrix-linear with the kernel exp (-sigma * overlap^2)") \
   /* weighted box fusion: boxes that overlap the fused box of a cluster join it */ \

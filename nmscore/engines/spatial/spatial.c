@@ -55,7 +55,7 @@ typedef struct walk {
   uint32_t pair_box4[PAIRS + SMALL_RUN];
   uint8_t pair_query[PAIRS + SMALL_RUN];
 
-  /* those of the pairs in which a box may exceed the limit */
+  /* the pairs in which a box may exceed the limit */
   uint32_t hit_box4[PAIRS];
   uint8_t hit_query[PAIRS];
   uint8_t hit_bits[PAIRS];
