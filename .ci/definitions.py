@@ -92,8 +92,8 @@ GITLAB_JOB = """
     matrix:
       - STAGE: [%(stages)s]
 """
-COLUMNS = 100  # of a line
-INDENT = 16  # of the list of stages, in both definitions
+COLUMNS = 100  # width of a line
+INDENT = 16  # columns before the list of stages, in both definitions
 TOO_LONG = {"mutants"}  # takes hours
 
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As a detector would leave them: rows of corners, scores and classes apart. */
+/* Boxes as a detector returns them: rows of corners, and arrays of scores and classes. */
 typedef struct {
   float *rows, *scores;
   int32_t *classes;

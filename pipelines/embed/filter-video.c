@@ -54,7 +54,7 @@ static gboolean
 end (gpointer data)
 {
   App *app = data;
-  if (app->ending) /* asked twice */
+  if (app->ending) /* the user asked a second time */
     g_main_loop_quit (app->loop);
   app->ending = TRUE;
   gst_element_send_event (app->pipeline, gst_event_new_eos ());

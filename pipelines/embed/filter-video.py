@@ -84,7 +84,7 @@ class App:
 
     def end(self):
         """Ends the stream: buffers in the pipeline still arrive, and files are finished."""
-        if self.ending:   # asked twice
+        if self.ending:   # the user asked a second time
             self.loop.quit()
         self.ending = True
         self.pipeline.send_event(Gst.Event.new_eos())

@@ -36,7 +36,7 @@ gi.require_version("GstApp", "1.0")
 from gi.repository import GLib, Gst, GstApp  # noqa: E402, F401
 
 SECOND = 1000
-# what a frame keeps of the camera's buffer (and its duration)
+# what a frame takes from the camera's buffer, beside its duration
 CONTENT = Gst.BufferCopyFlags.MEMORY | Gst.BufferCopyFlags.FLAGS | Gst.BufferCopyFlags.META
 PICTURE = "video/x-raw, format=RGB, colorimetry=sRGB"   # what the detector is given
 
@@ -124,7 +124,7 @@ class Camera:
 
     @staticmethod
     def on_source(decoder, source):
-        if source.find_property("latency"):   # of rtspsrc: 2 s by default
+        if source.find_property("latency"):   # rtspsrc has it: 2 s by default
             source.set_property("latency", 200)
 
     def on_pad(self, decoder, pad):
@@ -280,7 +280,7 @@ class Program:
 
     def end(self, failure=None):
         """Ends the file properly: all that has come is still written."""
-        if self.ending:   # asked twice
+        if self.ending:   # the user asked a second time
             self.loop.quit()
             return GLib.SOURCE_CONTINUE
         self.ending, self.failure = True, failure

@@ -77,13 +77,13 @@ class View(camera.Program):
                          " ! video/x-raw,format=I420 ! jpegenc ! appsink name=pictures"
                          " emit-signals=true sync=false max-buffers=1 drop=true")
         self.pictures = Pictures()
-        self.lock = threading.Lock()   # of the fields below
+        self.lock = threading.Lock()   # guards the fields below
         self.viewers = 0
         self.labels = collections.Counter()   # boxes of the detector by label
         self.arrivals = collections.deque(maxlen=64)   # (PTS, time.monotonic_ns ()) of frames
         self.measured = {"frames-per-second": 0, "dropped": 0, "microseconds": 0, "latency-ms": 0}
         self.totals = {}         # the fields of nmsfilter's statistics
-        self.recent = {}         # the same for a frame, the mean of the last second
+        self.recent = {}         # the same fields for a frame, as means of the last second
         self.filter = self.pipeline.get_by_name("filter")
         self.select = self.pipeline.get_by_name("select")
         self.pipeline.get_by_name("raw").connect("frame-boxes", self.on_boxes)

@@ -89,7 +89,7 @@ struct pjrt_executable {
 };
 struct pjrt_loaded_executable {
   size_t outputs;
-  FakeKernel *kernel; /* of FAKE_TPU */
+  FakeKernel *kernel; /* the kernel that FAKE_TPU runs */
 };
 
 static atomic_long alive, calls, fail_at;

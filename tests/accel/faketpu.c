@@ -20,7 +20,7 @@ struct FakeKernel {
 typedef struct {
   const float *x1, *y1, *x2, *y2, *parameters, *limit[3];
   const int32_t *key, *class_id, *most;
-  int32_t count; /* of boxes, with padding */
+  int32_t count; /* number of boxes, padding included */
 } Arguments;
 
 static atomic_int as, divides;

@@ -26,7 +26,7 @@ enum {
   FAKETPU_RIGHT,
   FAKETPU_REFUSES,  /* no module compiles */
   FAKETPU_FAILS,    /* no program runs */
-  FAKETPU_TIES,     /* of equal keys the last ranks first */
+  FAKETPU_TIES,     /* ranks equal keys from the last to the first */
   FAKETPU_EQUAL,    /* an overlap at the limit exceeds it */
   FAKETPU_CAPS,     /* caps per class are ignored */
   FAKETPU_MOST,     /* the cap of the run is ignored */

@@ -23,7 +23,7 @@ typedef struct {
   gint compiles, runs, frees;
   gint fail_compile, fail_run;
   pthread_mutex_t gate; /* a test that holds it makes compilations wait */
-  char *text;           /* of the last compilation */
+  char *text;           /* text of the last compilation */
 } Counting;
 
 static int

@@ -62,7 +62,7 @@ def usage_of(process):
     while not found:
         largest = re.search(r"VmHWM:\s*(\d+) kB",
                             pathlib.Path(f"/proc/{process.pid}/status").read_text())
-        peak = int(largest.group(1)) if largest else peak  # none once it has ended
+        peak = int(largest.group(1)) if largest else peak  # the line is missing after the end
         time.sleep(0.01)
         found, status, usage = os.wait4(process.pid, os.WNOHANG)
     if status:

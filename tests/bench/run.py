@@ -30,7 +30,7 @@ import workloads
 HERE = pathlib.Path(__file__).resolve().parent
 CALL_LIMIT = 60.0  # seconds: a slower call is "not run"
 LOAD_LIMIT = 180.0  # seconds: imports, and conversion of a million boxes to lists
-TURN_CALLS = 5000  # most calls of one turn
+TURN_CALLS = 5000  # maximum number of calls in a turn
 SLOW = 20.0  # seconds a system may take for a workload when its calls are slow
 MEMORY_BOXES = 100_000  # memory is measured on the largest workload up to here
 LONG = 1e-4  # seconds: a call from here on is timed on the processor's clock

@@ -159,7 +159,7 @@ test_equals_reference_large (void)
   each_round (2000000, 24, equals_reference_large);
 }
 
-/* ------------------------------------------------------------ of one result */
+/* ------------------------------------------------- properties of one result */
 
 static int
 is_kept (const Outputs *outputs, int32_t box)

@@ -18,7 +18,7 @@ from tpurun import Kernel  # noqa: E402 (the line above says where it is)
 TARGET = "nms_test_kernel"
 CALL = re.compile(r'stablehlo\.custom_call @tpu_custom_call\(([^)]*)\) \{(.*?)\} : ')
 BODY = re.compile(r'(?:\\22|\\")body(?:\\22|\\"): (?:\\22|\\")([A-Za-z0-9+/=]+)')
-DTYPES = {4: np.int32, 11: np.float32}  # by XLA's element types
+DTYPES = {4: np.int32, 11: np.float32}  # keys: XLA's element types
 
 
 def at(address, offset, kind=ctypes.c_size_t):

@@ -12,13 +12,13 @@
 #include "merging.h"
 
 #define BRANCHES 4
-#define ROUNDS 1000 /* of all branches together; NMS_TEST_ROUNDS sets another number */
+#define ROUNDS 1000 /* rounds of all branches together; NMS_TEST_ROUNDS sets another number */
 
 typedef struct
 {
   GstElement *element;
   GstHarness *main;
-  guint rounds; /* of each branch */
+  guint rounds; /* rounds of each branch */
   gint time;    /* atomic: number of the last main buffer pushed */
   gint running; /* atomic: branches that have not finished */
 } Load;

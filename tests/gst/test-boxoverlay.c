@@ -8,7 +8,7 @@
 #include "playing.h"
 
 #define PERSON 0xff6a95 /* the colour of the class person */
-#define GREY 0xb4b4b4   /* that of dropped boxes */
+#define GREY 0xb4b4b4   /* the colour of dropped boxes */
 
 static gint
 floor_div (gint a, gint b)

@@ -228,7 +228,7 @@ hold_fills_the_frames_between (void)
 {
   replay_check ("0 2 4 9", "hold=200000000",
       "0:1 1:1 2:2 3:2 4:3 5:3 6:3 7:- 8:- 9:4 10:4 11:4 12:- eos matched=4 held=6 unmatched=0");
-  /* without it, every other frame has no boxes */
+  /* without `hold`, every other frame has no boxes */
   replay_check ("0 2 4 9", "", "0:1 1:- 2:2 3:- 4:3 held=0");
 }
 
@@ -396,7 +396,7 @@ a_pipe_has_one_replay (void)
   gst_object_unref (other);
   replay_close_pipe (&one, fd);
   replay_open_records (&one, "0", "");
-  replay_open_records (&two, "0", ""); /* of the same file */
+  replay_open_records (&two, "0", ""); /* a second boxreplay of the same file */
   g_assert_cmpint (replay_x_at (&one, 0), ==, 1);
   g_assert_cmpint (replay_x_at (&two, 0), ==, 1);
 }

@@ -5,7 +5,7 @@
 #include "gstrunner.h"
 
 #define FRAME (100 * GST_MSECOND)
-#define LINES 64 /* that the pad holds */
+#define LINES 64 /* lines that the pad holds */
 
 /* A boxreplay whose two sink pads are in a harness each. */
 typedef struct

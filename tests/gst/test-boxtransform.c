@@ -116,7 +116,7 @@ expect_keypoints (const gchar *launch, gboolean left)
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
 }
 
-/* They fit as long as the box keeps its content. */
+/* Keypoints are kept as long as the content of the box is the same. */
 static void
 test_keypoints (void)
 {
@@ -194,7 +194,7 @@ test_copies (void)
   gst_buffer_unref (out);
 }
 
-/* What cannot be is an error that names it. */
+/* A picture change that is impossible is an error with the reason. */
 static void
 test_errors (void)
 {

@@ -10,7 +10,7 @@
 #include "playing.h"
 #include "textfiles.h"
 
-#define FRAMES 60 /* that the recording has */
+#define FRAMES 60 /* frames in the recording */
 #define SETTINGS "iou-threshold=0.3"
 #define VIDEO "/usr/share/doc/opencv-doc/examples/data/vtest.avi"
 #define WIDTH 768
@@ -167,7 +167,7 @@ test_backwards_key_frames (void)
 typedef struct
 {
   guint in, out, sizes;
-  gint width;     /* of the previous buffer */
+  gint width;     /* width of the previous buffer */
   Numbered *seen; /* one for each size of frames */
 } Counted;
 

@@ -83,7 +83,8 @@ malformed_mot_lines_are_refused (void)
   }
 }
 
-/* This also holds after the boxes were divided by the frame size and multiplied again. */
+/* Text that was read and written again is the same, also after the boxes were divided by the frame
+ * size and multiplied again. */
 static void
 mot_text_reads_back_as_the_same_text (void)
 {

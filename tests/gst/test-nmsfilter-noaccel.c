@@ -62,7 +62,7 @@ test_warning (void)
       "Engine xla needs libnmsaccel.so.0, which Debian's package libnmsaccel0 contains; another "
       "engine runs instead.");
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR), ==, 0);
-  g_assert_cmpuint (attempts, ==, 2); /* by its name, and beside the plugin */
+  g_assert_cmpuint (attempts, ==, 2); /* one by its name, one beside the plugin */
 }
 
 static void

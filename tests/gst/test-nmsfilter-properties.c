@@ -430,7 +430,8 @@ test_notifies_of_reset (void)
   g_assert_cmpstr (g_ptr_array_index (engines, 0), ==, "none");
   gst_element_set_state (h->element, GST_STATE_READY);
   gst_element_set_state (h->element, GST_STATE_PAUSED);
-  g_assert_cmpuint (engines->len, ==, 1); /* it was NULL already */
+  g_assert_cmpuint (engines->len, ==,
+      1); /* not notified again, because the value was NULL already */
   gst_harness_teardown (h);
   g_ptr_array_unref (engines);
 }

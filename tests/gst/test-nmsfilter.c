@@ -309,7 +309,7 @@ test_hopeless_doubles (void)
     add_exact (buffer, 1, "a", 10, 10, 110, 110, 0.9);
     roi = add_exact (buffer, 2, "a", 10, 10, 110, 110, 0.8);
     gst_structure_set (roi->params->data, "x_min", G_TYPE_DOUBLE, bad[i], NULL);
-    expect ("nmsfilter", buffer, "1"); /* by the integers a duplicate */
+    expect ("nmsfilter", buffer, "1"); /* a duplicate, as its integers say */
   }
 }
 

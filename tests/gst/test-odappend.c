@@ -301,7 +301,7 @@ test_append_unknown (void)
   g_autoptr (GstBuffer) buffer = frame_new (0), branch = frame_new (0);
   guint person, group, of_group, of_both;
 
-  foreign_mtd_add (branch, 1); /* of the frame */
+  foreign_mtd_add (branch, 1); /* belongs to the frame */
   person = add_od (branch, "person", 100, 50, 20, 40, 0.5f);
   box_meta_reading_take (reading, branch, 640, 480, 0);
   g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, NULL, FALSE), ==, 1);

@@ -23,7 +23,7 @@ typedef struct
   GstPad *src, *sink;
   GRand *rand;
   GstClockTime time;
-  guint64 pushed, boxes;        /* by this program */
+  guint64 pushed, boxes;        /* pushed by this program */
   guint64 kept;                 /* boxes that came out of boxrecord */
   guint64 flushes, seeks, caps; /* done */
   gint came;                    /* atomic: buffers out of boxmerge since the last flush */

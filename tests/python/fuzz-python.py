@@ -266,7 +266,7 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="print each call before it is made")
     options = parser.parse_args()
     faulthandler.enable()
-    warnings.simplefilter("ignore")  # of numpy, about its conversions of hostile values
+    warnings.simplefilter("ignore")  # numpy warns about conversions of hostile values
     end = time.monotonic() + options.seconds
     boxes = number = 0
     while time.monotonic() < end if options.seconds else number < CALLS:

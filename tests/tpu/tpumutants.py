@@ -18,7 +18,7 @@ class Mutant:
         self.form, self.name, self.case = form, name, case
         self.pattern, self.replacement, self.times = re.compile(pattern), replacement, times
         self.only = only      # number of the occurrence; None: all
-        self.images = images  # of the run
+        self.images = images  # images in a run
         self.module = module  # in the module's text, not the kernel's
 
     def edit(self, text):
