@@ -27,12 +27,12 @@ struct program {
   program *next;
   size_t users; /* threads that compile it, wait for it, or run it */
   int compiling, status;
-  pid_t process; /* that compiles it */
+  pid_t process; /* the process that compiles the program */
   char error[NMS__LAZY_TEXT];
   void *compiled; /* result of the backend's compile () */
   uint64_t hash;
   size_t count, input_count;
-  nms__node nodes[]; /* those of a trace, or with inputs instead of numbers that change */
+  nms__node nodes[]; /* the nodes of a trace; numbers that change may be replaced by inputs */
 };
 
 struct nms_lazy_cache {

@@ -50,8 +50,8 @@ number (const graph *g, int32_t value)
   return nms_lazy_s32 (g->lz, value);
 }
 
-/* Takes element `at` of a column, as a scalar; of several images, where `at` has a number for
- * each image, element `at` of each, as a vector. */
+/* Returns element `at` of a column, a scalar. With several images `at` has a number for each, and
+ * the result is a vector with an element of each image. */
 static tensor
 element (const graph *g, tensor column, tensor at)
 {

@@ -219,7 +219,7 @@ typedef struct nms_lazy_counters {
   uint64_t runs;
   /* nanoseconds spent compiling */
   uint64_t compile_ns;
-  /* in the cache now */
+  /* programs that are in the cache now */
   uint64_t programs;
   /* arrays copied to the device */
   uint64_t sent;

@@ -17,7 +17,7 @@
 
 #define BOXES 96
 #define PAIRS_PER_FAULT 10
-#define PREFIX "engine xla: " /* which an error of the added engine begins with */
+#define PREFIX "engine xla: " /* an error of the added engine begins with this */
 
 /* The faults: an unrounded area in the sum of both, an unrounded intersection in the
  * union; and, for divisions, a quotient that is wrong by a unit in either direction. */
@@ -37,7 +37,7 @@ typedef struct checker {
   nms__xla_store *store;
   nms__xla_kind kind;
   uint32_t random;
-  size_t boxes; /* that the arrays hold */
+  size_t boxes; /* number of boxes that the arrays hold */
   float *rows, *scores;
   int32_t *class_id, *parent;
   answers native, device;

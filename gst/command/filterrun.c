@@ -30,7 +30,7 @@ typedef struct
 {
   GString *text;         /* NULL after it was filtered */
   guint64 lines_before;  /* lines of the input before the block */
-  guint64 frames_before; /* MOT text: number of the last frame before the block, from 1; 0: none */
+  guint64 frames_before; /* MOT text: number of the last frame before the block; 0: no frame */
   guint64 end;           /* offset of its end in the input, in bytes */
   GString *out;          /* the filtered frames */
   Counts counts;
@@ -50,7 +50,7 @@ typedef struct
   gboolean ended;
   guint64 size;          /* size of the input in bytes; 0 if unknown */
   guint64 offset, lines; /* bytes and lines of the input before `rest` */
-  guint64 frame;         /* MOT text: number of the last frame before `rest`, from 1; 0: none */
+  guint64 frame;         /* MOT text: number of the last frame before `rest`; 0: no frame */
 
   /* filtering */
   GThreadPool *pool;

@@ -582,7 +582,7 @@ static void
 gst_box_merge_release_pad (GstElement *element, GstPad *pad)
 {
   gst_child_proxy_child_removed (GST_CHILD_PROXY (element), G_OBJECT (pad), GST_OBJECT_NAME (pad));
-  gst_object_ref (pad); /* because the lock is a part of it */
+  gst_object_ref (pad); /* because the lock is a member of the pad */
   merge_pad_lock_queue (GST_BOX_MERGE_PAD (pad));
   GST_ELEMENT_CLASS (gst_box_merge_parent_class)->release_pad (element, pad);
   merge_pad_unlock_queue (GST_BOX_MERGE_PAD (pad));

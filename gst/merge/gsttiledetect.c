@@ -113,7 +113,7 @@ static const gsize fields[] = {
 typedef struct
 {
   MergeTiles grid;
-  guint index;      /* in its grid */
+  guint index;      /* index of the tile in its grid */
   guint number;     /* index among the tiles of all grids, as in tile_0, tile_1, ... */
   gboolean shares;  /* all tiles share one detector */
   GstElement *crop; /* owned by its bin, whose pad has the probe with this data */

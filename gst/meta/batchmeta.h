@@ -36,7 +36,7 @@ typedef struct
   GstBuffer *buffer;         /* read-only, see batch_meta_make_writable */
   guint position;            /* among the buffers of the stream in this batch, from 0 */
   const GstSegment *segment; /* that of the batch if the stream has none */
-  GstBuffer **batch;         /* where batch_meta_walk got the batch from */
+  GstBuffer **batch;         /* the caller's pointer; updated if the batch is copied */
 
   /* private */
   gsize number, object; /* the places of the stream and of the object */
@@ -62,8 +62,8 @@ typedef struct _BatchMeta BatchMeta;
  * meta:GstAnalyticsBatchMeta. */
 gboolean batch_meta_in_caps (const GstCaps *caps);
 
-/* Appends to the caps of a pad template those of batches: of several streams, and of one stream of
- * each structure that the caps have. */
+/* Appends the caps of batches to the caps of a pad template: those of a batch of several streams,
+ * and for each structure in the caps those of a batch of one such stream. */
 void batch_meta_append_caps (GstCaps *caps);
 
 /* Makes and frees the state of all streams. `owner`, which is not referenced, and `funcs` outlive

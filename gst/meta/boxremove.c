@@ -54,7 +54,7 @@ is_orphan (const GArray *boxes, const Box *box)
       && box_state_is_drop (g_array_index (boxes, Box, box->parent).state);
 }
 
-/* Also clears the id that boxreplay recorded beside that of an OD. */
+/* Clears the parent id, also in the structure "recorded" that boxreplay adds. */
 static void
 clear_parent_id (GstVideoRegionOfInterestMeta *roi)
 {

@@ -54,7 +54,7 @@ od_remove_init (OdRemove *self, GstAnalyticsRelationMeta *meta)
 void
 od_remove_clear (OdRemove *self)
 {
-  g_free (self->new_id); /* with remove and marks behind it */
+  g_free (self->new_id); /* one allocation also holds `remove` and `marks` */
 }
 
 static GstAnalyticsMtdType

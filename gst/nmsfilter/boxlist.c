@@ -21,7 +21,7 @@ box_list_new (BoxListSettings *settings)
   self->rules = filter_settings_get_rules (&settings->filter);
   self->select = select_settings_get_rules (&settings->select);
   self->context = nms_context_new ();
-  g_assert (self->context != NULL); /* as every allocation of GLib */
+  g_assert (self->context != NULL); /* ends the program when out of memory, as GLib does */
   self->suppress = box_suppress_new (self->context);
   return self;
 }

@@ -30,7 +30,7 @@ typedef struct
   nms_options core;         /* options of nms_run but for `outputs`, which box_suppress_run sets */
   gboolean added_engine;    /* run on the engine that was added to the context, if there is one */
   GArray *options;          /* nms_class_options; NULL: no class has options of its own */
-  GArray *unscored;         /* the same without the score thresholds */
+  GArray *unscored;         /* `options` without the score thresholds */
   GArray *class_ranks;      /* ClassGroup, one of which has a rank; or NULL. Needs such a method as
                            * priorities do */
   gboolean crosses_classes; /* boxes may suppress boxes of other classes */
@@ -40,7 +40,7 @@ typedef struct
   GArray *weights; /* gfloat for each source, with method weighted; or NULL */
   gboolean has_priorities, has_score_thresholds; /* whether an entry of `sources` has one */
   UnscoredOrder unscored_order;                  /* how boxes without a confidence are ranked */
-  guint min_neighbors; /* that a box without a confidence needs; 0: any number */
+  guint min_neighbors; /* neighbors that a box without a confidence needs; 0: any number */
 } BoxSuppressRules;
 
 void box_suppress_rules_unref (BoxSuppressRules *rules);

@@ -45,7 +45,7 @@ struct _LineReader
   gsize scanned;    /* the text before this has no newline */
   gboolean is_cut;  /* a NUL stands behind the line returned last, at `cut` */
   gsize cut;
-  gchar cut_off; /* what was there before */
+  gchar cut_off; /* the byte that the NUL replaced */
   guint64 base;  /* position of the start of the file; see line_reader_base () */
   off_t origin;  /* where reading began in the file: standard input may have been read before */
   guint64 end_offset;  /* position of `end` */

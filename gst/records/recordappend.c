@@ -22,8 +22,8 @@
 typedef struct
 {
   gchar *line;       /* the last line that has an end and is not blank, or NULL */
-  gchar *unfinished; /* what is behind the last end of line, or NULL */
-  off_t end;         /* where that begins */
+  gchar *unfinished; /* text after the last end of line, or NULL */
+  off_t end;         /* offset of `unfinished` in the file */
 } Tail;
 
 /* Reads the lines that begin behind `offset`. Returns FALSE and an error if that fails. */

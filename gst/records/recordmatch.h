@@ -58,8 +58,8 @@ RecordMatchResult record_match_refuse (RecordMatchCounts *counts, gboolean skip,
 typedef struct
 {
   StreamPositionStep step;
-  guint64 tolerance;  /* largest distance of its record */
-  guint64 hold;       /* largest age of an earlier record, if it has none; 0: none */
+  guint64 tolerance;  /* largest distance of a record that matches the frame */
+  guint64 hold;       /* a frame without a match takes an earlier record up to this age; 0: never */
   gint64 deadline;    /* time (g_get_monotonic_time ()) until which to wait; 0: no limit */
   gint width, height; /* size of the frame in pixels; 0: unknown */
 } RecordSearch;

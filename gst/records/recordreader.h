@@ -17,7 +17,7 @@ typedef enum
   RECORD_READER_FRAME,
   RECORD_READER_END,
   RECORD_READER_MALFORMED,  /* a line was skipped; the next may be valid */
-  RECORD_READER_UNFINISHED, /* so was the last line, which has no end: it may be growing */
+  RECORD_READER_UNFINISHED, /* the last line was skipped; it has no end of line and may grow */
   RECORD_READER_FLUSHING,   /* interrupted; call again later */
   RECORD_READER_FAILED,     /* G_FILE_ERROR, or RECORD_ERROR_UNUSABLE */
 } RecordReaderResult;

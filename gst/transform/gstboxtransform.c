@@ -127,7 +127,7 @@ struct _GstBoxTransform
 
   /* streaming thread */
   gint width, height;     /* from the caps; 0: they state none */
-  PictureChangePlan plan; /* for this buffer */
+  PictureChangePlan plan; /* plan for the current buffer */
   gboolean clip;          /* change.clip, as read for this buffer */
   gboolean moves;         /* the boxes of this buffer are to be moved */
   BoxMetaReading *reading;

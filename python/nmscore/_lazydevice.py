@@ -84,8 +84,8 @@ class Device:
             del self._live[tensor]
 
     def is_long(self) -> bool:
-        """Returns whether the recorded operations, besides one for each Tensor, fill half of the
-        space. A call records up to 200 operations, a loop all those of its functions."""
+        """Returns whether less than half of the space is left for operations, where one for each
+        Tensor is not counted. A call records up to 200, a loop all those of its functions."""
         return _nmsaccel.lazy_operations(self._handle) > (MAX_OPERATIONS + len(self._live)) // 2
 
     def free(self) -> None:

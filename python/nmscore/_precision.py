@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 LIMITS = np.linspace(0.5, 0.95, 10)     # least IoU of a hit
 RECALLS = np.linspace(0.0, 1.0, 101)
-MOST_BOXES = 100                        # of one class in an image
+MOST_BOXES = 100                        # boxes of one class in an image
 PAIRS_AT_ONCE = 1 << 22                 # bounds the memory of find_pairs
 
 
@@ -130,7 +130,8 @@ def _average(right: Any, wrong: Any, objects: int) -> float:
 
 def _best_f1(right: Any, wrong: Any, objects: int, score: Any) -> Tuple[float, float]:
     """Returns the greatest F1 of all score thresholds, and that threshold."""
-    last = np.append(score[1:] < score[:-1], True)[:len(score)]     # of equal scores all count
+    # (a threshold cannot part equal scores: only the last of them counts)
+    last = np.append(score[1:] < score[:-1], True)[:len(score)]
     f1 = np.where(last, 2 * right / (objects + right + wrong), -1.0)
     if not len(f1):
         return 0.0, float("nan")
