@@ -32,7 +32,7 @@ class Peer:
     offset = False
     exact = True  # keeps the boxes that NMS keeps
     ours = False
-    quadratic = True  # in the number of boxes
+    quadratic = True  # the time grows with the square of the number of boxes
 
     def versions(self):
         return {p: importlib.metadata.version(p) for p in self.packages}

@@ -110,13 +110,16 @@ def agreement(results):
             [agree.describe(row["systems"][n].get("agreement")) for n in names]
             for row in results["rows"]]
     return ["## Do they keep the same boxes?", ""] + table(["", "kept"] + names, rows) + [
-        "`+p -q`: boxes that only the other system keeps, and only ours, with the causes counted. "
-        "rounding: an overlap within a few units of binary32 of the threshold, computed "
-        "otherwise (in double, by a product, fused). zero area: boxes without area, which "
-        "OpenCV lets suppress each other wherever they are. tie: equal scores. offset: corners "
-        "rounded by moving classes apart. follows: the consequence of another difference. "
-        "approximate: QSI-NMS and eQSI-NMS keep other boxes by design. All "
-        "variants of gst-nms keep the same boxes in the same order.", ""]
+        "`+p -q`: p boxes that only the other system keeps, and q that only gst-nms keeps, with "
+        "the number of boxes for each cause:", "",
+        "- rounding: the overlap is within a few units of binary32 of the threshold, and the "
+        "other system computes it in another way (in double, by a product, fused).",
+        "- zero area: OpenCV lets boxes without area suppress each other wherever they are.",
+        "- tie: the scores are equal.",
+        "- offset: corners were rounded when the classes were moved apart.",
+        "- follows: another box that differs caused it.",
+        "- approximate: QSI-NMS and eQSI-NMS keep other boxes by design.", "",
+        "All variants of gst-nms keep the same boxes in the same order.", ""]
 
 
 def growth(results):
@@ -131,9 +134,10 @@ def growth(results):
             rows.append([family, f"{small['n']:,} to {large['n']:,}"] + [
                 f"{math.log(b / a) / math.log(large['n'] / small['n']):.2f}" if a and b else "-"
                 for a, b in times])
-    return ["## How time grows", "", "The power of N by which time grows: 1 is linear, 2 "
-            "quadratic. A ratio is algorithmic as far as it comes from a lower power; where "
-            "the powers are alike it comes from the instructions.", ""] + table(
+    return ["## How time grows", "", "The table has the exponent of N by which the time "
+            "grows: 1 is linear, 2 quadratic. Where the exponents of two systems differ, the ratio "
+            "of their times comes from the algorithm and grows with N; where they are alike it "
+            "comes from the instructions.", ""] + table(
                 ["boxes", "N"] + names, rows, 2) if rows else []
 
 
