@@ -65,7 +65,8 @@ element (const graph *g, tensor column, tensor at)
       nms_lazy_binary (g->lz, NMS_LAZY_ADD, first, at));
 }
 
-/* Returns the number of each image for all its boxes; a scalar of a single image as it is. */
+/* Expands `x`, a vector with a number for each image, to a number for each box. With a single image
+ * `x` is a scalar and is returned. */
 static tensor
 per_box (const graph *g, tensor x)
 {

@@ -126,10 +126,11 @@ NMS_API int nms_xla_engine_counters (const char *plugin, nms_lazy_counters *coun
 NMS_API int nms_xla_compile_ahead (const char *plugin, const char *topology, const char *target,
     const char *text, size_t length, char *error, size_t error_size);
 
-/* The same, but writes the compiled program to *executable, for free (), and its bytes to
- * *size: the plugin's serialized executable, which the same version of the plugin loads on the
- * device (PJRT_Executable_DeserializeAndLoad). Returns NMS_ERROR_DEVICE also if the plugin
- * cannot serialize. Sets *executable to NULL on an error. */
+/* Compiles a text as nms_xla_compile_ahead () does, and writes the compiled program to *executable,
+ * for free (), and its number of bytes to *size. The program is the plugin's serialized executable,
+ * which the same version of the plugin loads on the device (PJRT_Executable_DeserializeAndLoad).
+ * Returns NMS_ERROR_DEVICE also if the plugin cannot serialize. Sets *executable to NULL on an
+ * error. */
 NMS_API int nms_xla_serialize_ahead (const char *plugin, const char *topology, const char *target,
     const char *text, size_t length, void **executable, size_t *size, char *error,
     size_t error_size);

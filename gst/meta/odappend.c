@@ -15,8 +15,8 @@
 #include "odremove.h"
 #include "odrewrite.h"
 
-/* Marks the ODs of the boxes. Returns the number of those to append, and that of the cut ones among
- * them. */
+/* Marks the ODs of the boxes. Returns the number of ODs to append, and sets *cut to the number of
+ * those that an edge cuts. */
 static guint
 mark_ods (OdRemove *removal, const GArray *boxes, guint *cut)
 {

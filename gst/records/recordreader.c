@@ -55,7 +55,7 @@ record_reader_free (RecordReader *self)
   g_free (self);
 }
 
-/* Puts the number of the current line before the reason, and takes it. */
+/* Sets *error to `reason`, which it takes, with the number of the current line in front. */
 static RecordReaderResult
 refuse (RecordReader *self, GError **error, GError *reason)
 {

@@ -19,7 +19,7 @@
 #define SWEEP_BEST 64  /* without classes, sorted is fastest up to this number of boxes */
 #define SAMPLE_LEAST 5 /* boxes whose neighbors are counted; frames with many to keep have more */
 #define SAMPLE_MOST 32
-#define SAMPLE_OF 256.0 /* boxes of the frame for each further one of the sample */
+#define SAMPLE_OF 256.0 /* the sample has one more box for each 256 boxes of the frame */
 #define CLASS_SAMPLE 64
 #define USUAL_NEIGHBORS 5.0 /* neighbors of a box in the output of a usual detector */
 #define BUDGET 1.5

@@ -28,7 +28,7 @@ CASES = [({}, []), ({"max_detections": 15}, []), ({"iou_threshold": 0.0}, ["pare
          ({"class_agnostic": True, "max_per_class": 4}, ["classes"]),
          ({"max_candidates": 60, "score_threshold": 0.4, "max_detections": 30}, ["classes"]),
          ({"max_per_class": 3, "iou_threshold": 1.0}, ["classes"]),
-         ({"max_candidates": 20}, [])]  # many of equal scores: IREE's sort is not stable
+         ({"max_candidates": 20}, [])]  # IREE's sort is not stable, and many scores are equal
 
 
 def command(*words):

@@ -621,8 +621,8 @@ test_cut_boxes (void)
   expect_kept ("rows=1 columns=1", "nmsfilter", "0,0,640,480");
 }
 
-/* The parts of a large object that tiles show give way to the whole one of the whole frame, whose
- * edges do not cut, with a metric that compares with the smaller box. */
+/* Tiles report parts of a large object, and the whole frame reports all of it. With metric ios the
+ * box of the whole object suppresses its parts, because no edge of a tile cuts it. */
 static void
 test_parts (void)
 {
