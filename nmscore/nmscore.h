@@ -161,14 +161,14 @@ typedef struct nms_boxes {
   nms_column score;
   /* int32_t, any value; if absent, all boxes have class 0 */
   nms_column class_id;
-  /* uint8_t; not 0: the box is filtered before the run (unless it is invalid); if absent, no box
-   * is */
+  /* uint8_t; not 0: the box is filtered before the run (unless it is invalid). If absent, no box is
+   * filtered by this column */
   nms_column exclude;
   /* int32_t: index of the box of which this box is a part, or -1. A box and its parent never
    * suppress each other. An index out of range counts as -1. If absent, no box has a parent */
   nms_column parent;
-  /* float, in radians: the box is rotated by it about its centre, clockwise where y points down;
-   * see "Rotated boxes". If absent, no box is rotated */
+  /* float, in radians: the angle by which the box is rotated about its centre, clockwise where y
+   * points down; see "Rotated boxes". If absent, no box is rotated */
   nms_column angle;
   /* int32_t: number of the detector or model that found the box, used by method weighted; see
    * source_weights. If absent, all boxes are of source 0 */
@@ -470,7 +470,7 @@ typedef struct nms_frame {
    * and union are the binary32 numbers of "Overlap" above and the product is that of binary64,
    * which is exact. */
   double limit;
-  /* limit of each box as the one to be suppressed; NULL: all have `limit` */
+  /* for each box, the limit above which another box suppresses it; NULL: `limit` for all */
   const double *limits;
   /* most kept boxes; UINT64_MAX: no limit */
   uint64_t cap;
@@ -514,11 +514,11 @@ typedef struct nms_added_engine {
 
 /* Adds an engine to the context, in place of one that was added before, which is freed. Frames with
  * nms_options.engine NMS_ENGINE_ADDED run it. The struct is copied; `data` belongs to the context
- * from now on, also if the call fails. The engine must return the same results as
- * the other engines. The library checks only that the kept boxes are different boxes of the frame,
- * in order of rank and within the caps, because checking more would take as long as deciding the
- * frame. An engine that fails the check is not asked again. Do not call it while
- * another thread may call nms_context_interrupt. Errors: NMS_ERROR_ARGUMENT, _MEMORY. */
+ * from now on, also if the call fails. The engine must return the same results as the other
+ * engines. The library checks only that the kept boxes are different boxes of the frame, in order
+ * of rank and within the caps, because checking more would take as long as deciding the frame. An
+ * engine that fails the check is not asked again. Do not call this function while another thread
+ * may call nms_context_interrupt. Errors: NMS_ERROR_ARGUMENT, _MEMORY. */
 NMS_API int nms_context_add_engine (nms_context *ctx, const nms_added_engine *engine);
 
 /* ----------------------------------------------------------------- batch */

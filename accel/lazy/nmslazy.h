@@ -296,8 +296,8 @@ NMS_API int nms_lazy_wait (nms_lazy *lz);
 /* Returns the StableHLO text of the program that a read of these tensors would run,
  * as the compiler gets it: a new string for free (). Its inputs and results are in the order
  * in which they were recorded. If a product passes to a sum or a difference, the first input
- * is the scalar `floor`, tensor<f32>, which must be -inf: products are raised to it, which no
- * compiler can know to change nothing, so that none contracts a product and a sum. Returns
+ * is the scalar `floor`, tensor<f32>, which must be -inf. The maximum of it and each product keeps
+ * compilers from contracting the product with a sum, and changes no value. Returns
  * NULL on an error, which nms_lazy_error () describes. */
 NMS_API char *nms_lazy_dump (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors);
 

@@ -6,7 +6,7 @@
 # tests/env/readme-install.sh runs the section Install.
 . "$(dirname "$0")/check.sh"
 
-# What quickstart.sh would install, and the plugin's place.
+# Prepares this shell as quickstart.sh does: its packages, and the folder of the plugin.
 NMS_SELF=readme
 . "$PIPELINES/common.sh"
 nms_prepare
