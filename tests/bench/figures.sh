@@ -126,7 +126,7 @@ merge ()
 tile-scales () { NMS_PLUGIN_DIR=$build/gst "$NMS_ROOT/pipelines/people/scales.sh"; }
 people () { NMS_PLUGIN_DIR=$build/gst "$NMS_ROOT/pipelines/small-people.sh"; }
 
-# (with the packages trackers and matplotlib also SORT and the picture)
+# (measures SORT too if the package trackers is there, and makes the picture with matplotlib)
 steady ()
 (
   NMS_PLUGIN_DIR=$build/gst

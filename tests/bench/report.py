@@ -143,10 +143,10 @@ def growth(results):
 
 def memory(results):
     m = results["memory"]
-    return ["## Memory", "", f"Bytes a box by which the first call raises a new process's peak "
-            f"of resident memory, {m['row']}, {m['n']:,} boxes. The boxes themselves, "
-            "20 bytes each, are not in it; what a system compiles or loads at its first call "
-            "is. Without those whose call takes over 5 s.", ""] + table(
+    return ["## Memory", "", "The bytes for each box by which the first call raises the peak of "
+            f"resident memory of a new process (row {m['row']}, {m['n']:,} boxes). This includes "
+            "what a system compiles or loads at its first call, and not the boxes themselves, 20 "
+            "bytes each. Systems whose call takes over 5 s are left out.", ""] + table(
                 ["", "bytes a box"], [[n, f"{b:.0f}"] for n, b in m["bytes_per_box"].items()])
 
 

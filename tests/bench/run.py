@@ -262,7 +262,7 @@ def measure(name, systems, options, known):
 
 
 def memory(systems, row):
-    """Returns by how many bytes a box one call raises the peak of a new process."""
+    """Returns the peak of a new process that one call adds, in bytes for each box."""
     found = {}
     for s in systems:
         s.stop()
