@@ -56,9 +56,10 @@ void merge_pad_set_caps (GstBoxMergePad *self, const GstCaps *caps);
 /* Returns the first buffer in the queue, to be unreffed, or NULL. */
 GstBuffer *merge_pad_peek (GstBoxMergePad *self);
 
-/* Selects the buffer for a main buffer: the first one that matches, or else a held one, or none.
- * Drops and counts earlier buffers. Sets `waiting` of the frame if all that was queued was dropped
- * and the branch has not ended, because a buffer that matches may still come then. */
+/* Selects the buffer for a main buffer: the first one that matches, otherwise a held one,
+ * otherwise NULL. Drops and counts earlier buffers. Sets `waiting` of the frame if all that was
+ * queued was dropped and the branch has not ended, because a buffer that matches may still come
+ * then. */
 void merge_pad_select (GstBoxMergePad *self, MergeFrame *frame);
 
 /* Returns the selected buffer, to be unreffed, or NULL. */

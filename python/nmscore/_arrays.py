@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Arrays that the compiled half cannot read as they are, made fit for it."""
+"""Converts arrays that the compiled module cannot read as they are."""
 from __future__ import annotations
 
 from typing import Any

@@ -308,7 +308,7 @@ def as_tensor(device: Device, value: Any, kind: int) -> Tensor:
 
 
 def common_types(a: Tensor, b: Tensor) -> Tuple[Tensor, Tensor]:
-    """Converts both to the same type, of bool, int32 and float32 the later one."""
+    """Converts both to the type of the two that comes later in bool, int32, float32."""
     for kind in (F32, S32):
         if kind in (a._kind, b._kind):
             return a.astype(kind), b.astype(kind)

@@ -54,7 +54,7 @@ def matrix_nms(boxes: Array, scores: Array, idxs: Optional[Array] = None, *,
                max_detections: int = 0) -> Tuple[Indices, Scores]:
     """Runs Matrix NMS, and returns the indices of the kept boxes and their new scores, best first.
 
-    All scores are lowered at once, less by boxes that are overlapped themselves.
+    All scores are lowered at once. A box that is overlapped itself lowers others less.
 
     boxes            (N, 4) numbers, rows of x1 y1 x2 y2 in any unit; [] for no boxes
     scores           (N,) numbers, higher is better

@@ -114,8 +114,8 @@ test_hold (void)
   gst_buffer_unref (out);
 }
 
-/* A group of keypoints names its members by their ids, which change, so it is left out: of each
- * buffer, with one warning. A mask goes along to the place of the branch. */
+/* A group of keypoints names its members by their ids, which change. It is left out of every
+ * buffer, and one warning says so. A mask moves with the boxes to the place of the branch. */
 static void
 test_group (void)
 {
