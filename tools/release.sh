@@ -16,10 +16,11 @@ The steps, in order:
   2. tests/abi/abi.sh --record has recorded the library's interface as it is now.
   3. NEWS.md begins with "# VERSION (YYYY-MM-DD)", and debian/changelog with an entry for the same
      version and day, in a distribution other than UNRELEASED.
-  4. tests/bench/figures.sh has measured every figure of the documents, on a commit with the same
+  4. pyproject.toml has the public address of the project in place of ADDRESS.
+  5. tests/bench/figures.sh has measured every figure of the documents, on a commit with the same
      gst/ and nmscore/.
-  5. All is committed on main, and pushed to origin.
-  6. Each stage of tests/run.sh --all and tests/run.sh --release has passed on this commit.
+  6. All is committed on main, and pushed to origin.
+  7. Each stage of tests/run.sh --all and tests/run.sh --release has passed on this commit.
 
 NMS_BUILD_DIR names the build folder (default: build/ in the checkout).
 END
@@ -71,6 +72,12 @@ check_changelog ()
   date=$(sed -nE '/^ -- /{s/^ -- .*>  //p;q}' debian/changelog)
   [ "$(date -u -d "$date" +%F)" = "$day" ] ||
     refuse "debian/changelog has the date '$date', and NEWS.md $day"
+}
+
+check_address ()
+{
+  ! grep -q '://ADDRESS/' pyproject.toml ||
+    refuse "pyproject.toml has ADDRESS instead of the project's public address"
 }
 
 check_figures ()
@@ -135,6 +142,7 @@ head=$(git rev-parse HEAD)
 check_version
 check_interface
 check_news
+check_address
 check_figures
 check_tree
 check_tests

@@ -16,7 +16,7 @@ import tempfile
 from projectfiles import finish
 
 FILES = ("meson.build", "NEWS.md", "debian/changelog", "nmscore/nmscore.h", "tools/release.sh",
-         "tests/bench/figures.sh", "tests/run.sh", "pipelines/common.sh")
+         "tests/bench/figures.sh", "tests/run.sh", "pipelines/common.sh", "pyproject.toml")
 VERSION = "70.2.0"
 NEWS = "# %s (2031-02-03)\n\n- Made up.\n\n" % VERSION
 ENTRY = """gst-nms (%s) unstable; urgency=medium
@@ -97,6 +97,7 @@ def make_scratch(root, folder):
     scratch.write("meson.build", meson)
     scratch.write("NEWS.md", NEWS + scratch.read("NEWS.md"))
     scratch.write("debian/changelog", ENTRY + scratch.read("debian/changelog"))
+    scratch.replace("pyproject.toml", "//ADDRESS/", "//git.example.org/")
     scratch.commit()
     for line in scratch.run("tests/bench/figures.sh", "--list")[1].splitlines():
         scratch.measure(line.split()[0])
@@ -121,6 +122,9 @@ STEPS = [
      lambda s: s.replace("debian/changelog", "03 Feb", "04 Feb"), True, "changelog has the date"),
     ("debian/changelog is not final",
      lambda s: s.replace("debian/changelog", "unstable", "UNRELEASED"), True, "UNRELEASED"),
+    ("the address is missing",
+     lambda s: s.replace("pyproject.toml", "//git.example.org/", "//ADDRESS/"), True,
+     "pyproject.toml has ADDRESS"),
     ("the sources changed after the figures",
      lambda s: s.write("nmscore/nmscore.h", s.read("nmscore/nmscore.h") + "\n"), True,
      "no figures of these sources in output-bench: tests/bench/figures.sh rivals"),
