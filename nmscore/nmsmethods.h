@@ -43,10 +43,10 @@ extern "C" {
    * score so far is next */ \
   X (SOFT_LINEAR, 1, soft, 1, NMS_OUTPUT_SCORE, "soft-linear", \
       "Lower the scores of boxes that overlap a better one too much, times 1 - overlap") \
-  /* the same by exp (-v * v / sigma), whatever the threshold */ \
+  /* as soft-linear, but multiplies by exp (-v * v / sigma), whatever the threshold is */ \
   X (SOFT_GAUSSIAN, 2, soft, 1, NMS_OUTPUT_SCORE, "soft-gaussian", \
       "Lower the scores of all boxes that overlap a better one, times exp (-overlap^2 / sigma)") \
-  /* SOLOv2's Matrix NMS: all scores are lowered at once; a box that others overlap lowers less */ \
+  /* SOLOv2's Matrix NMS: all scores are lowered at once, less by boxes that are lowered too */ \
   X (MATRIX_LINEAR, 3, matrix, 1, NMS_OUTPUT_SCORE, "matrix-linear", \
       "Lower all scores at once, less by boxes that are overlapped themselves (Matrix NMS, " \
       "linear kernel)") \

@@ -49,8 +49,8 @@ def _lower(ctx: Any, *operands: Any, platform: str, images: int, most: int, clas
 
 def decide(platform: str, boxes: Any, scores: Any, classes: Any, exclude: Any, parents: Any, *,
            max_output: int, options: Options) -> Any:
-    """The primitive nms in terms of programs for `platform`, "tpu" or "gpu". An excluded box has
-    score NaN, so that it takes no part. Without classes, a cap of a class is a cap of all boxes."""
+    """Computes the primitive nms by programs for `platform`, "tpu" or "gpu". Excluded boxes get the
+    score NaN, so that they take no part. Without classes a cap of a class limits all boxes."""
     images, boxes_of_image = boxes.shape[:2]
     if images * boxes_of_image == 0:
         return jnp.full((images, max_output), -1, jnp.int32), jnp.zeros((images,), jnp.int32)

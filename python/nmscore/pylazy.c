@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * pylazy: devices, inputs and reads of nmscore.lazy. A device is a capsule, a tensor an
- * int. nmscore/lazy.py converts arrays and checks arguments; here are only conversions.
+ * int. nmscore/lazy.py converts arrays and checks arguments; this file only converts values.
  */
 #include "pylazy.h"
 

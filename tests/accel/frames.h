@@ -11,10 +11,10 @@ typedef struct {
   nms_options options; /* defaults, all outputs */
   float *rows;
   float *score;
-  const char *plugin; /* with options.engine NMS_ENGINE_ADDED: what frame_add_engine adds */
+  const char *plugin; /* plugin of the engine that frame_add_engine adds, for NMS_ENGINE_ADDED */
   int strict;
   int has_engine;              /* the context has the engine of an earlier frame */
-  const nms_context *added_to; /* the context to which it was added last, and these as they were */
+  const nms_context *added_to; /* context and settings with which the engine was added last */
   const char *added_plugin;
   int added_strict;
 } Frame;

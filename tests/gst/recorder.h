@@ -29,5 +29,5 @@ guint recorder_messages (GstBus *bus, GstMessageType type, const gchar *text);
 /* Fails unless `text` consists of complete lines of JSON. Returns their number. */
 guint recorder_lines (const gchar *text);
 
-/* The same for a file. */
+/* Fails unless the file consists of complete lines of JSON. Returns their number. */
 guint recorder_file_lines (const gchar *path);

@@ -305,7 +305,7 @@ the_signal_works_from_python (void)
 
   g_assert_true (g_file_set_contents (program, script, -1, NULL));
   if (environment == NULL) {
-    /* reported above */
+    /* child_environment () has printed why */
   } else if (!g_spawn_sync (NULL, (gchar **) argv, environment, G_SPAWN_DEFAULT, NULL, NULL, NULL,
                  NULL, &status, &error)) {
     g_printerr ("the signal from Python: NOT TESTED, %s\n", error->message);
