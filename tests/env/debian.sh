@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# env: another Debian in a folder, a newer one with the GStreamer that has GstAnalytics or
-# one for 32-bit x86, and commands in it.
+# debian: makes another Debian in a folder and runs commands in it: a newer one, whose GStreamer has
+# GstAnalytics, or one for 32-bit x86.
 usage ()
 {
   cat <<END

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# fresh: what README promises, on a Debian 12 that has nothing on it: the three
+# fresh: tests what README promises, on a Debian 12 that has nothing on it: the three
 # -dev packages build nmsfilter; quickstart.sh works, and its second run does
 # nothing twice; tests/run.sh installs its own needs and passes. Exits 77 where no such
 # folder can be made (not root, or not allowed to mount).

@@ -27,8 +27,8 @@ run ()
   [ "$rc" = 0 ] || { cat out err >&2; fail "$* ended with $rc"; }
 }
 
-# refused TEXT SCRIPT ARGUMENTS...: the script fails, and says TEXT on stderr
-# in one line that begins with its name.
+# refused TEXT SCRIPT ARGUMENTS...: fails unless the script fails and prints TEXT to stderr, in one
+# line that begins with its name.
 refused ()
 {
   local text=$1 rc=0
@@ -41,7 +41,8 @@ refused ()
 
 said () { grep -qE -- "$1" out || { cat out err >&2; fail "no '$1' in the output"; }; }
 
-# A recording of so many frames, every line of it JSON with what readers need.
+# Fails unless the file is a recording of that many frames, each line JSON with the members that
+# readers need.
 recording ()
 {
   python3 - "$1" "$2" <<'END' || fail "$1 is not a recording of $2 frames"
@@ -65,7 +66,7 @@ boxes ()
 print(sum(len(json.loads(line)["objects"]) for line in open(sys.argv[1], encoding="utf-8")))' "$1"
 }
 
-# Every box of the second recording is in the same frame of the first.
+# Fails unless every box of the second recording is in the same frame of the first one.
 subset ()
 {
   python3 - "$1" "$2" <<'END' || fail "$2 has boxes that $1 has not"
@@ -78,7 +79,7 @@ for a, b in zip(open(sys.argv[1]), open(sys.argv[2])):
 END
 }
 
-# picture FILE WIDTH HEIGHT: a PNG of that size.
+# picture FILE WIDTH HEIGHT: fails unless FILE is a PNG of that size.
 picture ()
 {
   python3 - "$@" <<'END' || fail "$1 is no PNG of $2 x $3"
@@ -90,7 +91,7 @@ assert struct.unpack(">II", head[16:24]) == (int(sys.argv[2]), int(sys.argv[3]))
 END
 }
 
-# video FILE WIDTH HEIGHT FRAMES: decodes to so many frames of that size.
+# video FILE WIDTH HEIGHT FRAMES: fails unless FILE decodes to that many frames of that size.
 video ()
 {
   local caps frames
@@ -103,7 +104,7 @@ video ()
   [ "$frames" = "$4" ] || fail "$1 has $frames frames, not $4"
 }
 
-# random_recording FILE: 200 frames, 10 a second, with boxes at random places, none on every
+# random_recording FILE: writes 200 frames, 10 a second, with boxes at random places, none on every
 # seventh frame; labels with what markup escapes.
 random_recording ()
 {
@@ -124,7 +125,7 @@ with open(sys.argv[1], "w", encoding="utf-8") as file:
 END
 }
 
-# same SENT RECEIVED: the recordings have the same boxes on the same frames.
+# same SENT RECEIVED: fails unless the recordings have the same boxes on the same frames.
 same ()
 {
   python3 - "$1" "$2" <<'END' || fail "$2 has other boxes than $1"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Lines to brokers on this machine: mosquitto, which is restarted meanwhile, and
+# Sends lines to brokers on this machine: mosquitto, which is restarted meanwhile, and
 # the broker for tests in the library of kcat (it keeps its messages in memory).
 . "$(dirname "$0")/check.sh"
 
@@ -53,7 +53,7 @@ until_true ()
 }
 at_least () { [ "$(grep -c "$2" "$3")" -ge "$1" ]; }
 
-# No broker: one line, at once.
+# Without a broker the program ends at once with one line.
 rc=0
 lines 1 1 0 | publish --host 127.0.0.1 2>err || rc=$?
 [ $rc = 1 ] && grep -q "^publish-mqtt: cannot connect to 127.0.0.1, port $port: " err ||
@@ -105,7 +105,7 @@ awk -v rc=$rc '/^100 lines/ { exit 1 } / lost$/ { exit !(rc == 1 && $1 + $6 == 1
   $1 - $4 == $8 && $8 > 0 && $6 > 0 && $8 <= 5) } END { if (!NR) exit 1 }' err ||
   { cat err >&2; fail "lines that are lost are not counted (status $rc)"; }
 
-# Kafka's protocol: each line once and in order, with a key.
+# With Kafka's protocol each line arrives once and in order, with a key.
 # (a producer that has nothing to send holds the broker)
 sleep 60 | kcat -P -b none -t none -X test.mock.num.brokers=1 -d mock >kafka.out 2>&1 &
 until_true grep -aqE '127\.0\.0\.1:[0-9]' kafka.out

@@ -32,7 +32,7 @@ playing ()
 }
 
 for language in C Python; do
-  # Keys work while it plays; what the probe saw is what the statistics say.
+  # Keys work while it plays, and the statistics agree with what the probe counted.
   { printf '+++'; playing; printf 'xq'; } |
     application $language "$video" embed.jsonl fakesink >out 2>err || fail "$language ended with $?"
   said '^iou-threshold is 0.35$'
@@ -44,7 +44,7 @@ for language in C Python; do
   [ "${BASH_REMATCH[3]}" -gt 0 ] && [ "${BASH_REMATCH[3]}" -lt "${BASH_REMATCH[2]}" ] ||
     fail "${BASH_REMATCH[0]}"
 
-  # Ctrl-C is an end like another; without keys it plays on.
+  # Ctrl-C ends it properly; when no more keys can come it plays on.
   rc=0
   application $language "$video" embed.jsonl fakesink >out 2>err </dev/null &
   playing
@@ -53,7 +53,7 @@ for language in C Python; do
   [ $rc = 0 ] || { cat out err >&2; fail "$language ended with $rc at Ctrl-C"; }
   said ' seen$'
 
-  # Errors are said, in one line, and are the program's.
+  # A missing input ends the program with an error that names it.
   rc=0
   application $language nosuch.avi embed.jsonl fakesink >out 2>err </dev/null || rc=$?
   [ $rc = 1 ] && grep -q '^filter-video.*: .*not found' err || { cat err >&2; fail "$language: $rc"; }
@@ -62,7 +62,7 @@ for language in C Python; do
   [ $rc = 1 ] && grep -q 'nosuch.jsonl' err || { cat err >&2; fail "$language: $rc"; }
 done
 
-# The core alone.
+# The example of the core without GStreamer.
 printf '0 0 10 10 .8\n1 1 11 11 .9\n50 50 60 60 .7\nnan 0 1 1 1\n0 0 10 10 .5 7\n' |
   "$NMS_EMBED_DIR/boxes" 0.5 >out
 [ "$(cat out)" = $'kept 1\nkept 2\nkept 4\n0 suppressed by 1\n3 invalid' ] || fail "$(cat out)"

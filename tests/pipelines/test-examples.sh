@@ -10,7 +10,7 @@ NMS_SELF=examples
 . "$PIPELINES/common.sh"
 nms_prepare
 
-# What they work on: a video of 10 frames, and recordings of it and of its halves.
+# The inputs of the pipelines: a video of 10 frames, and recordings of it and of its halves.
 nms_launch -q videotestsrc num-buffers=10 ! video/x-raw,width=1280,height=360,framerate=10/1 \
   ! jpegenc ! matroskamux ! filesink location=video.mkv
 for time in 0 100 200 300 400 500 600 700 800 900; do

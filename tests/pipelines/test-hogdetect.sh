@@ -10,7 +10,7 @@ nms_element hogdetect
 nms_open_video
 nms_cut 3
 
-# detect NAME PROPERTIES...: records three frames.
+# detect NAME PROPERTIES...: records the boxes of three frames.
 detect ()
 {
   nms_launch -q "${NMS_SOURCE[@]}" ! hogdetect pyramid-step=1.1 "${@:2}" \
@@ -21,7 +21,7 @@ detect large scale=1.6
 detect sure scale=1.6 score-threshold=0.7
 detect second scale=1.6 interval=2
 detect one
-# The tiles of a frame count as one.
+# `interval` counts the tiles of a frame as one frame.
 nms_launch -q "${NMS_SOURCE[@]}" \
   ! tiledetect rows=1 detector="hogdetect pyramid-step=1.1 scale=1.6 interval=2" \
   ! boxrecord location=tiles.jsonl ! fakesink

@@ -44,7 +44,7 @@ interrupted TERM 'frame [1-9]' quickstart --seconds 60 --output results
 interrupted INT 'Detecting' small-people --output results
 interrupted INT '"timestamp"' publish
 
-# The build, which runs beside the installation of packages.
+# A signal during the build, which runs beside the installation of packages.
 NMS_PLUGIN_DIR='' NMS_BUILD_DIR=$PWD/build interrupted INT 'Building' record --output results/raw
 
 # A signal while bash expands $(...), which was a syntax error in the trap in three of four runs.
@@ -60,7 +60,7 @@ END
 chmod +x expanding.sh
 for _ in {1..5}; do PIPELINES=$PWD interrupted TERM expanding expanding; done
 
-# Programs that the scripts only wait for: a gst-inspect-1.0 that reads many plugins, and
+# A signal during programs that the scripts only wait for: a gst-inspect-1.0 that reads many plugins, and
 # Python, which loads modules before camera.py handles signals.
 mkdir slow
 export SLOW_OUT=$PWD/out

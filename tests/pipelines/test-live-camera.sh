@@ -21,14 +21,14 @@ nms_prepare_python
 run record --seconds 8 --output raw.jsonl
 detector='boxreplay match=index loop=true location=raw.jsonl'
 
-# frames FILE: how many frames can be decoded from it.
+# frames FILE: prints how many frames can be decoded from it.
 frames ()
 {
   gst-launch-1.0 -q filesrc location="$1" ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 \
     ! fdsink | wc -c | awk '{ print $1 / (768 * 576) }'
 }
 
-# Each frame of FILE is later than the frame before it.
+# Fails unless each frame of FILE is later than the frame before it.
 in_order ()
 {
   gst-launch-1.0 -v filesrc location="$1" ! parsebin ! identity silent=false ! fakesink |
@@ -36,7 +36,7 @@ in_order ()
   sort -c -u times || fail "the times of the frames in $1 do not increase"
 }
 
-# memory PID: of the program that timeout with this PID runs
+# memory PID: prints the memory of the program that timeout, whose PID this is, runs.
 memory () { sed -nE 's/^VmRSS:[^0-9]*([0-9]+) kB/\1/p' "/proc/$(pgrep -P "$1")/status"; }
 
 # The last report and the files: every frame that got to the detector was filtered,
@@ -68,7 +68,7 @@ reports ()
 # Ends the programs that still run if the test fails, because they would outlast it.
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$WORK"' EXIT
 
-# Both codecs at once, over 10 s each: one by its own end, one by Ctrl-C.
+# Runs both codecs at once, each for over 10 s: one ends by itself, the other by Ctrl-C.
 start ()
 {
   local name=$1
@@ -77,7 +77,7 @@ start ()
     >"$name.out" 2>"$name.err" &
 }
 
-# interrupt PID: as Ctrl-C. The signal goes to the script, because the timeout of newer
+# interrupt PID: does what Ctrl-C does. The signal goes to the script, because the timeout of newer
 # coreutils does not pass on a signal that a background process ignores.
 interrupt () { kill -INT "$(pgrep -P "$1")"; }
 
@@ -113,15 +113,15 @@ for _ in $(seq 50); do
 done
 ! pgrep -s 0 -f "$PIPELINES/live/rtsp-server.py" >/dev/null || fail "a test camera was left behind"
 
-# The seconds are those of pictures: not the time that the camera takes to start.
+# Only the seconds with pictures count, not the time that the camera takes to start.
 start brief test --seconds 1 --output brief.mkv
 wait $! || { cat brief.{out,err} >&2; fail "brief ended with $?"; }
 said=$(sed -nE 's/^([0-9]+) frames in brief.mkv$/\1/p' brief.out)
 [ "$said" -ge 4 ] && [ "$(frames brief.mkv)" = "$said" ] || fail "brief: $said frames"
 
-# A camera that goes: one line and an error, the file is whole; or, told so, it
-# is waited for and goes on in the same file, even if its pictures have another size,
-# shape, rate and range of colours then.
+# When the camera disappears, the program prints one line and ends with an error, and the file is
+# complete. With --reconnect it waits for the camera and goes on in the same file, even if the
+# pictures then have another size, shape, rate and range of colours.
 serve ()
 {
   "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$1" h264 "${@:2}" \
@@ -158,7 +158,7 @@ kill -9 $server
 grep -q '^The camera is gone (.*); waiting for it.$' back.out
 finished back back.mp4 20
 
-# No camera at the address.
+# There is no camera at the address.
 rc=0
 limited live-camera rtsp://127.0.0.1:9/none --output none.mkv >out 2>err || rc=$?
 [ $rc = 1 ] && grep -q '^live-camera: cannot open rtsp://127.0.0.1:9/none: ' err ||

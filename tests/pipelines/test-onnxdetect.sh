@@ -8,7 +8,7 @@ NMS_SELF=onnxdetect
 nms_prepare
 nms_element onnxdetect
 
-# says TEXT PROPERTIES...: the pipeline fails, and its error says TEXT.
+# says TEXT PROPERTIES...: fails unless the pipeline fails and its error contains TEXT.
 says ()
 {
   ! nms_launch -q videotestsrc num-buffers=1 ! onnxdetect "${@:2}" ! fakesink >/dev/null 2>err ||
@@ -46,7 +46,7 @@ says "head=ssd: .*'score'" model=yolov8.onnx head=ssd
 says "cannot read the labels 'no.txt'" model=ssd.onnx labels=no.txt
 says "'wrong.json' is no file of labels" model=ssd.onnx labels=wrong.json
 
-# play WIDTH HEIGHT PATTERN PROPERTIES...: one frame, recorded in out.jsonl.
+# play WIDTH HEIGHT PATTERN PROPERTIES...: records the boxes of one frame in out.jsonl.
 play ()
 {
   nms_launch -q videotestsrc num-buffers=1 pattern="$3" \
@@ -54,7 +54,7 @@ play ()
     ! boxrecord location=out.jsonl ! fakesink
 }
 
-# found LABELS X1,Y1,X2,Y2 X1,Y1,X2,Y2: the two boxes of the models, in this order.
+# found LABELS X1,Y1,X2,Y2 X1,Y1,X2,Y2: fails unless out.jsonl has these two boxes, in this order.
 found ()
 {
   python3 - "$@" <<'END' || { cat out.jsonl; fail "other boxes than $*"; }
@@ -73,8 +73,8 @@ for o, corners, score in zip(objects, wanted, (0.9, 0.6)):
 END
 }
 
-# The input's own size; with letterbox twice as wide: scaled by 0.5, 60 grey lines above; and
-# the same stretched.
+# Frames of the input's own size give `same`. Frames twice as wide are scaled by 0.5 with letterbox,
+# with 60 grey lines above, and are stretched without it.
 same="32,48,64,120 100,60,200,180"
 boxed="64,-24,128,120 200,0,400,240"
 stretched="64,48,128,120 200,60,400,180"
@@ -97,7 +97,7 @@ play 320 240 black model=background.onnx    # class 0 is the background
 sed -i 's/"label_id":1,/"label_id":0,/; s/"label_id":2,/"label_id":1,/' out.jsonl
 found 2,1 $same
 
-# Labels: of a file, of the metadata, or numbers. A free input size.
+# Labels come from a file or from the metadata, or are numbers. free.onnx takes any size.
 for file in labels.json labels.txt object.json; do
   play 320 240 black model=ssd.onnx labels=$file
   found vehicle,human $same
@@ -136,7 +136,7 @@ gst-launch-1.0 () { nms_launch -q "$@"; }
 . ./page.sh
 [ "$(wc -l <out.jsonl)" = 3 ] && [ "$(boxes out.jsonl)" = 9 ] || fail "the page's pipeline"
 
-# Random logits, against the formulas: the best class of each query, softmax and sigmoid.
+# Compares random logits with the formulas: the best class of each query, softmax and sigmoid.
 for head in detr detr-sigmoid; do
   play 320 240 black model=random-detr.onnx head=$head score-threshold=0.3
   python3 - $head <<'END' || fail "$head decodes random logits otherwise"
@@ -174,7 +174,7 @@ assert len(got) == len(wanted) > 100, (len(got), len(wanted))
 numpy.testing.assert_allclose(got, wanted, 1e-4, 1e-3)
 END
 
-# A real model: the boxes of nudenet's own code, which fills the input differently.
+# With a real model the boxes are those of nudenet's own code, which pads the input in another way.
 /usr/bin/python3 - <<'END'
 import cv2
 from nudenet import NudeDetector

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# publish.sh: nothing but lines on standard output, live; tag.sh: what and why.
+# publish.sh prints lines to standard output, live, and nothing else. tag.sh tells which boxes are
+# dropped and why.
 . "$(dirname "$0")/check.sh"
 
 run publish --seconds 2
 recording out 20
 [ "$(boxes out)" -gt 0 ] || fail "no boxes"
 
-# A reader that wants three lines gets them, and that is a quiet end.
+# A reader that takes three lines and closes the pipe ends the script without an error.
 limited publish --seconds 60 2>err | head -n 3 >three ||
   { cat err >&2; fail "a reader that leaves is an error"; }
 [ ! -s err ] || { cat err >&2; fail "a reader that leaves is complained about"; }

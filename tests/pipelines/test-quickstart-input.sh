@@ -7,7 +7,7 @@ limited quickstart --help >out
 said '^usage: pipelines/quickstart.sh'
 said '--seconds N'
 
-# Every script refuses it before anything is installed, built or made.
+# Every script refuses wrong arguments before anything is installed, built or made.
 for script in quickstart record tag publish replay before-after "live-camera test"; do
   # shellcheck disable=SC2086
   NMS_PLUGIN_DIR='' NMS_BUILD_DIR=$PWD/none refused "is a folder, not a video" $script --input .
@@ -35,7 +35,7 @@ fi
 gst-launch-1.0 -q audiotestsrc num-buffers=20 ! wavenc ! filesink location=sound.wav
 refused "'sound.wav' is not a video" quickstart --input sound.wav --output o
 
-# Odd sizes, an unusual rate, sound beside the picture, no people in it.
+# A video of an odd size and an unusual rate, with sound and without people.
 gst-launch-1.0 -q videotestsrc num-buffers=9 \
   ! video/x-raw,width=161,height=121,framerate=30000/1001 \
   ! videoconvert ! vp8enc ! matroskamux name=mux ! filesink location='odd "one".mkv' \
@@ -48,7 +48,7 @@ picture o/quickstart.png 324 122
 said "^Frames:    9$"
 said "found no people"
 
-# Larger than the detector gets.
+# A video that is scaled down for the detector.
 gst-launch-1.0 -q videotestsrc num-buffers=3 ! video/x-raw,width=1920,height=1080 \
   ! jpegenc ! avimux ! filesink location=wide.avi
 run quickstart --input wide.avi --output wide --seconds 0
@@ -77,7 +77,7 @@ for line in open("upright/after.jsonl"):
     assert frame["objects"] and all(box["h"] > box["w"] for box in frame["objects"])
 END
 
-# Sound alone.
+# A file with sound alone.
 gst-launch-1.0 -q audiotestsrc num-buffers=50 ! wavenc ! filesink location=sound.wav
 gst-launch-1.0 -q audiotestsrc num-buffers=50 ! vorbisenc ! oggmux ! filesink location=sound.ogg
 for file in sound.wav sound.ogg; do

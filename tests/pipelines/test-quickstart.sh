@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# quickstart.sh: the results, and what it says.
+# quickstart.sh: its results and its messages.
 . "$(dirname "$0")/check.sh"
 
 run quickstart --seconds 2 --output "the results"
@@ -31,6 +31,6 @@ print(different, "pixels differ")
 assert 500 < different < w * h / 4
 END
 
-# A second run writes over the first.
+# A second run replaces the results of the first one.
 run quickstart --seconds=.5 --output "the results"
 recording "the results/after.jsonl" 5

@@ -26,7 +26,7 @@ print("missing:", real - listed, "too many:", listed - real)
 assert real == listed
 END
 
-# What the lines work on: the first 25 frames of the video, and a camera.
+# The inputs of the lines: the first 25 frames of the video, and a camera.
 NMS_DECODER=(filesrc location="$(nms_sample_video)" ! decodebin ! videoconvert)
 nms_cut 25
 nms_launch -q "${NMS_SOURCE[@]}" ! jpegenc quality=95 ! avimux ! filesink location=clip.avi
@@ -112,5 +112,5 @@ done
 [ "$(grep -c '^25 frames, boxes: [1-9]' out)" -ge 2 ] || { cat out err >&2; fail "filter-video"; }
 [ "$(grep -cE '^[1-9][0-9]* frames in (people|test).mkv$' out)" = 2 ] || { cat out err >&2; fail "cameras"; }
 
-# The package for numpy.
+# The lines about the Python package.
 PYTHONPATH=$NMS_PYTHON_DIR "$NMS_PYTHON" block.py || fail "the lines of Python"

@@ -17,11 +17,11 @@ done
 some=$(boxes b/replay-0.2.jsonl) more=$(boxes b/replay-0.5.jsonl)
 [ "$some" -gt 0 ] && [ "$some" -lt "$more" ] && [ "$more" -lt "$all" ] ||
   fail "0.2 leaves $some, 0.5 leaves $more of $all"
-# Nothing overlaps by more than all, so that pass changes not a byte.
+# No overlap exceeds the threshold 1, so that run changes no byte.
 cmp "a/raw boxes.jsonl" b/replay-1.jsonl || fail "record, replay and record gave other bytes"
 said "^0.5 +$all +$more\$"
 
-# Past its end a recording gives empty frames; the video ends to the frame.
+# After the end of the recording the frames have no boxes, and the video has its full length.
 run replay --boxes "a/raw boxes.jsonl" --seconds 30 --output b --iou 0.5 --score 0
 recording b/replay-0.5.jsonl 300
 [ "$(boxes b/replay-0.5.jsonl)" = "$more" ] || fail "boxes after the recording's end"

@@ -36,5 +36,5 @@ random_recording boxes.jsonl
 source=(videotestsrc num-buffers=200)
 caps=video/x-raw,format=I420,width=320,height=240,framerate=10/1
 transfer "${source[@]}" ! "$caps"
-# a queue in between, and other pictures
+# the same with a queue in between, and with pictures of another format
 transfer "${source[@]}" ! "${caps/I420/RGB}" ! queue

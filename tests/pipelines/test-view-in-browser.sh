@@ -28,7 +28,7 @@ for _ in $(seq 300); do
   sleep 0.1
 done
 
-# answered STATUS CURL-ARGUMENTS...
+# answered STATUS CURL-ARGUMENTS...: fails unless the server answers with this status.
 answered ()
 {
   local status

@@ -28,14 +28,14 @@ CORE = {
     "clock_gettime",
     # the floating-point mode, on architectures without access to its register
     "fegetenv", "fesetenv", "feholdexcept",
-    # a few values a run
+    # computing a few values in each run
     "fmod", "nextafter", "nextafterf", "rint",
 }
 ACCEL = CORE | {
-    # plugins, their one client a process, and the threads that call them
+    # loading plugins, their one client in a process, and the threads that call them
     "dlopen", "dlsym", "dlerror", "strchr", "strcspn", "strncmp", "pthread_detach",
     "pthread_cond_timedwait", "__cxa_atexit", "__cxa_thread_atexit_impl", "gettid",
-    # the end of a process in which they still run
+    # ending a process in which threads of a plugin still run
     "on_exit", "_exit", "ftrylockfile", "fflush", "stdout",
     # the files of plugins
     "close", "stat", "stat64", "access",
