@@ -22,7 +22,7 @@ gboolean class_selection_has (const GArray *selection, GQuark label);
 
 /* -------------------------------------------------------- options of single classes */
 
-/* What an element has as options of a class. */
+/* The options that an element has for a class, and how to read them. */
 typedef struct
 {
   const gchar *keys; /* all of them, for messages, separated by commas */

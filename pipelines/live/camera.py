@@ -42,7 +42,7 @@ PICTURE = "video/x-raw, format=RGB, colorimetry=sRGB"   # what the detector is g
 
 
 def quoted(text):
-    """A value for a pipeline's description."""
+    """Returns the text, quoted as a value in a pipeline's description."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -53,7 +53,7 @@ class Device:
 
     @property
     def name(self) -> str:
-        """"eager", or "xla:" and the platform of the plugin."""
+        """Returns "eager", or "xla:" and the platform of the plugin."""
         return _nmsaccel.lazy_device_name(self._handle)
 
     @property

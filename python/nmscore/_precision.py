@@ -96,7 +96,7 @@ def _match(found: Boxes, rank: Any, truth: Boxes, pairs: Tuple[Any, Any, Any]) -
 
     Returns (N, limits) booleans: whether the box hit a marked one, and whether that is a crowd."""
     box, mark, iou = pairs
-    # A crowd is the last choice. Of marked boxes that overlap equally the last one counts.
+    # A crowd is chosen last. If several marked boxes overlap equally, the last one counts.
     order = np.lexsort((-mark, -iou, truth.crowd[mark], box, rank[box]))
     box, mark, iou = box[order], mark[order], iou[order]
     used = np.zeros((len(truth.image), len(LIMITS)), bool)

@@ -74,7 +74,7 @@ class Setting(NamedTuple):
 
 
 class Problem(Exception):
-    """What the user gave cannot be evaluated."""
+    """The files or options of the user cannot be evaluated."""
 
 
 class Table(NamedTuple):

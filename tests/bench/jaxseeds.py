@@ -110,7 +110,7 @@ def pallas(boxes, scores, interpret=False):
 def print_pallas():
     jax.config.update('jax_platforms', 'cpu')
     shape = jax.ShapeDtypeStruct
-    # a v5e that is not there
+    # (for a v5e, which need not be there)
     device = jax.sharding.AbstractDevice('TPU v5 lite', num_cores=1, platform='tpu')
     mesh = jax.sharding.AbstractMesh((), (), abstract_device=device)
     with jax.sharding.use_abstract_mesh(mesh):

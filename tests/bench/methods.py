@@ -68,7 +68,7 @@ def ours(method, metric="iou"):
 
 
 def by_sahi(function, metric="iou"):
-    """Its fastest backend on a CPU, numba, is chosen by itself, because ensemble-boxes needs it."""
+    """SAHI chooses its fastest backend on a CPU, numba, which ensemble-boxes depends on."""
     def make(rows, scores, threshold):
         table = np.column_stack([rows, scores, np.zeros(len(rows))]).astype(np.float32)
 

@@ -201,7 +201,7 @@ class Turns:
         self.estimate[system.name] = seconds
         if not self.w.cap and 10_000 <= self.w.count:
             self.known[system.name] = self.w.count, seconds
-        # a call so slow that another is not wanted counts itself
+        # (the first call counts if it is so slow that no other is made)
         self.rounds[system.name] = [times] if seconds > SLOW / 2 else []
         return True
 

@@ -6,7 +6,7 @@ import nmscore
 
 
 def random_frames(seed, images=500, boxes=40):
-    """Boxes on a coarse grid and scores of few values, so that overlaps and scores tie."""
+    """Returns boxes on a coarse grid and scores of few values, so that overlaps and scores tie."""
     rng = np.random.default_rng(seed)
     corners = rng.integers(0, 24, (images, boxes, 2))
     extents = rng.integers(0, 16, (images, boxes, 2))

@@ -59,7 +59,7 @@ class Handler(unittest.TestCase):
     def test_version(self):
         for minor in (1, 2, 3):
             self.assertEqual(reported(0, minor), (0, minor))
-        # for an XLA that the declarations do not know: the newest version that they know
+        # an XLA newer than the declarations gets the newest version that they know
         for unknown in ((0, 4), (0, 0), (1, 2)):
             self.assertEqual(reported(*unknown), (0, 3))
         self.assertEqual(reported(0, 1, names_itself=False), (0, 1))

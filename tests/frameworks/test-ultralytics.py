@@ -75,7 +75,7 @@ class Ultralytics(unittest.TestCase):
                     self.assertTrue(torch.equal(got[0], wanted[0]))
 
     def test_it_calls_the_replaced_function(self):
-        """A box of infinite size is one that only nmscore never keeps."""
+        """nmscore never keeps a box of infinite size; the others do."""
         predictions = head(1, anchors=1)
         predictions[0, 2] = float("inf")
         predictions[0, 4:] = 0.5

@@ -76,7 +76,7 @@ DL_STREAMER = {
 
 
 def closed(schema):
-    """The schema, but with no other members than it names."""
+    """Returns the schema, changed so that it allows no members that it does not name."""
     if isinstance(schema, list):
         return [closed(part) for part in schema]
     if not isinstance(schema, dict):
@@ -115,7 +115,7 @@ def places(value, path=()):
 
 
 def changed(path, *replacement):
-    """FULL with another value at `path`, or without it."""
+    """Returns FULL with another value at `path`, or without that member."""
     frame = copy.deepcopy(FULL)
     at = frame
     for key in path[:-1]:
@@ -128,7 +128,7 @@ def changed(path, *replacement):
 
 
 def wrong_frames():
-    """Frames that are wrong in one place."""
+    """Yields frames that are wrong in one place."""
     others = {dict: [], list: {}, str: 5, int: "5", float: "5", bool: "true"}
     for path in places(FULL):
         at = FULL

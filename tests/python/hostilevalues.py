@@ -29,7 +29,7 @@ def _raiser(random):
 
 
 class Long(list):
-    """Says that it is longer than it is."""
+    """A list whose __len__ returns more than it has."""
 
     def __len__(self):
         return 2**40

@@ -100,7 +100,7 @@ class Dlpack(Case):
             nmscore.nms(lender, [], 0.5)
 
     def test_functions_of_the_type(self):
-        """They describe arrays without a capsule; where they cannot, __dlpack__ is called."""
+        """Functions of a type describe arrays without a capsule; otherwise __dlpack__ is used."""
         described, one = describing(), describing()
         arrays = [described(a) for a in (self.boxes, self.scores, self.idxs)]
         self.same(*arrays)

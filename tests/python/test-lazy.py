@@ -309,7 +309,7 @@ class Recording(unittest.TestCase):
             self.assertEqual(float(lazy.array([1.0, 2.0]).max()), 2)
 
     def test_long_trace_before_loop(self):
-        """A loop, whose recording cannot be cut, has room after a long trace."""
+        """A loop, whose recording cannot be divided, fits after a long trace."""
         total = lazy.array(0.0)
         for passes in range(1, 4):
             for _ in range(2040):

@@ -28,7 +28,7 @@ INTRINSICS = ["xmmintrin", "emmintrin", "immintrin", "arm_neon"]
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
-# what looks behind the public headers, and says so
+# files that may include internal headers of another folder, and these headers
 BEHIND = {"gst/nmsfilter/boxfilter.c": {"nmscore/fpmode.h"},
           "tests/core/test-threshold.c": {"nmscore/geometry/overlap.h"},
           "tests/accel/test-lazy-cache.c": {"accel/lazy/lazynodes.h"},
@@ -46,10 +46,10 @@ BEHIND = {"gst/nmsfilter/boxfilter.c": {"nmscore/fpmode.h"},
 
 GENERATED = ("config.h", "elementlist.h")
 
-# the definition, which must not share what it checks
+# the reference, which must not use the code that it checks
 REFERENCE = ("tests/reference/ref", "tests/reference/rotatedref.")
 
-# installed side by side, so by name alone wherever they lie
+# public headers are installed in one folder, so they are included by name alone
 PUBLIC = {"nmscore/nmscore.h", "nmscore/nmsmethods.h", "accel/lazy/nmslazy.h",
           "accel/lazy/nmsgraph.h",
           "accel/stablehlo/nmsstablehlo.h",
@@ -70,7 +70,7 @@ def problems_of(name, text, files):
     stem = os.path.splitext(os.path.basename(name))[0]
 
     for kind, path in INCLUDE.findall(text):
-        # what of ours this can mean: beside the file, below the root or a folder
+        # the project's files that this name can mean: beside the file, below the root or a folder
         beside = os.path.normpath(os.path.join(os.path.dirname(name), path))
         ours = {f for f in own if f == beside or f == path or f.endswith("/" + path)}
         if beside in own:

@@ -175,7 +175,7 @@ def call_problems(lines):
 
 
 def check_itself():
-    """Made-up trees, each with one problem, and one without."""
+    """Checks this script on made-up trees, each with one problem, and one without."""
     good = {"nmscore/a.c": '#include "a.h"\n#include "b.h"\n', "nmscore/a.h": "",
             "nmscore/b.h": '#include <stdio.h>\n', "gst/meta/box.h": "",
             "gst/records/read.c": '#include "meta/box.h"\n#include <simdjson.h>\n',

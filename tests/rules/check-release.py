@@ -53,7 +53,7 @@ class Scratch:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.strip()
 
     def commit(self):
-        """Commits all, as pushed and tested."""
+        """Commits all, and marks the commit as pushed and tested."""
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", "scratch")
         self.git("update-ref", "refs/remotes/origin/main", "HEAD")
@@ -67,7 +67,7 @@ class Scratch:
         os.chmod(self.folder + "/tests/abi/abi.sh", 0o755)
 
     def measure(self, name):
-        """Leaves what figures.sh leaves."""
+        """Writes the file that figures.sh would write."""
         self.write("output-bench/figures/%s.txt" % name, "commit %s, 2031-02-02, load 0.1\n"
                    % self.git("describe", "--always", "--dirty"))
 

@@ -101,7 +101,7 @@ def queries(outputs):
 
 
 def is_detr(outputs):
-    """Whether the names say so. (The shapes could be those of an SSD.)"""
+    """Returns whether the names say so. (The shapes could be those of an SSD.)"""
     try:
         queries(outputs)
     except HeadError:
