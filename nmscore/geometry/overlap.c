@@ -40,7 +40,7 @@ nms__bounds
 nms__bounds_of (double lowest, double highest)
 {
   const double margin = 0x1p-20; /* larger than the sum of all rounding errors */
-  nms__bounds bounds = { 0.0f, 1.0f, 0.0f, 1.0f, 1.0f, 1.0f, 0.0f };
+  nms__bounds bounds = { 0.0f, 1.0f, 0.0f, 1.0f, 1.0f, 1.0f, 0.0f, lowest };
 
   if (highest < 0.0) /* any intersection exceeds */
     return bounds;

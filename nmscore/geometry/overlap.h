@@ -88,6 +88,7 @@ typedef struct nms__bounds {
   float far, near, surely;
   float least_area; /* if a pair exceeds, the lesser area is greater than this times the greater
                      * one; 0 for low limits, because it would exclude few pairs */
+  double lowest;    /* lowest limit */
 } nms__bounds;
 
 nms__bounds nms__bounds_of (double lowest_limit, double highest_limit);

@@ -8,6 +8,13 @@
 /* Boxes in a group of blocks. */
 #define GROUP ((size_t) NMS__BLOCK * NMS__BLOCK)
 
+/* The screen of a row lowers the limit by this: larger than the sum of all rounding errors. */
+#define MARGIN 0x1p-19
+
+/* A row that intersects more blocks of a group than this screens their boxes. The boxes of fewer
+ * blocks are mostly near the box, and the screen would exclude few. */
+#define CROWD 7
+
 /* Returns a number above `count` that is a multiple of NMS__BLOCK. */
 static size_t
 whole_blocks (size_t count)
@@ -248,14 +255,22 @@ takes_rotated (const nms__frame *f)
   return f->rotated && f->method.method < NMS_METHOD_WEIGHTED;
 }
 
-/* Fills the screen of rotated boxes, which excludes pairs that do not intersect. With method hard
- * it also excludes pairs that do not exceed the limit: DIoU and GIoU are at most IoU, but ProbIoU
- * is not. */
+/* Returns whether pairs whose IoU, or IoS if that is the metric, does not exceed the limit have no
+ * effect: DIoU and GIoU are at most IoU, but ProbIoU is not. */
+static int
+is_by_limit (const nms__frame *f)
+{
+  const uint32_t method = f->method.method;
+  return method != NMS_METHOD_SOFT_GAUSSIAN && method != NMS_METHOD_MATRIX_LINEAR
+      && method != NMS_METHOD_MATRIX_GAUSSIAN && f->method.metric != NMS_METRIC_PROBIOU;
+}
+
+/* Fills the screen of rotated boxes, which excludes pairs that do not intersect, and those that do
+ * not exceed the limit if these have no effect. */
 static void
 fill_rotated (const nms__frame *f, nms__box_blocks *b)
 {
-  const int by_limit = f->method.method == NMS_METHOD_HARD
-      && f->method.metric != NMS_METRIC_PROBIOU;
+  const int by_limit = is_by_limit (f);
   nms__arena arena = { f->scratch, 0 };
   double origin[2];
 
@@ -270,6 +285,20 @@ fill_rotated (const nms__frame *f, nms__box_blocks *b)
   }
 }
 
+/* Sets the bounds of pairs. Those by the limit do not hold for ProbIoU and rotated boxes, whose
+ * metrics refine computes. */
+static void
+set_pair_bounds (const nms__frame *f, nms__box_blocks *b)
+{
+  const double lowest = f->bounds.lowest, limit = lowest > MARGIN ? lowest - MARGIN : 0.0;
+
+  b->screens = f->count > CROWD * NMS__BLOCK && is_by_limit (f) && !takes_rotated (f);
+  b->pair = (nms__pair_bounds) { .metric = (int) f->method.metric,
+    .extent = takes_rotated (f) ? 0.0f : NMS__LEAST_EXTENT, /* refine decides if rotated */
+    .share = (float) (f->method.metric == NMS_METRIC_IOS ? limit : limit / (1.0 + limit)),
+    .value = lowest > 0.0 ? (float) lowest : 0.0f };
+}
+
 void
 nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
 {
@@ -277,6 +306,7 @@ nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
   unsigned number_bits = 0;
 
   b->count = f->count;
+  set_pair_bounds (f, b);
   if (!f->count)
     return;
   if (f->class_id) {
@@ -379,6 +409,7 @@ nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size
   }
   r->left = 0;
   r->compared = 0;
+  r->measure = f->kernels->method->metric_block;
   r->metric = (int) o->metric;
   r->upright = 0;
   r->rotated = takes_rotated (f);
@@ -431,6 +462,8 @@ next_group (nms__row *r)
   r->groups &= r->groups - 1;
   r->first_block = group * NMS__BLOCK;
   r->left = intersecting (r, &r->blocks->bounds_view, r->first_block, least, most);
+  if (r->blocks->screens && !r->upright && nms__count_bits (r->left) > CROWD)
+    r->measure = r->frame->kernels->method->screened_block;
   return 1;
 }
 
@@ -497,7 +530,6 @@ int
 nms__row_next (nms__row *r)
 {
   const nms__method_kernels *kernels = r->frame->kernels->method;
-  const float least = r->rotated ? 0.0f : NMS__LEAST_EXTENT; /* refine decides if rotated */
 
   for (;;) {
     while (!r->left)
@@ -515,8 +547,8 @@ nms__row_next (nms__row *r)
     if (!mask)
       continue;
     r->mask = mask
-        & kernels->metric_block (&r->blocks->box_view, r->first, nms__highest_bit (mask) + 1,
-            &r->box, r->metric, least, r->value);
+        & r->measure (&r->blocks->box_view, r->first, nms__highest_bit (mask) + 1, &r->box,
+            &r->blocks->pair, r->value);
     if (r->mask && r->refines && !r->upright)
       refine (r);
     if (r->mask)

@@ -22,8 +22,26 @@
 #define NMS__TILE ((size_t) 1 << NMS__TILE_BITS)
 #define NMS__TILE_MOST (2 * NMS__TILE)
 
+/* The metric of the pairs of a frame, and lower bounds of the pairs that may overlap. */
+typedef struct nms__pair_bounds {
+  int metric;   /* an nms_metric; IoU in place of ProbIoU */
+  float extent; /* both extents of the intersection are above this */
+  float share;  /* the intersection is at least this times the sum of both areas; with metric IoS
+                 * times the lesser area */
+  float value;  /* DIoU or GIoU is at least this */
+} nms__pair_bounds;
+
+/* Computes the metric of the box and each of the n boxes, or some more, starting at `first`.
+ * Returns the boxes whose intersection with it has both extents above bounds->extent: bit i for box
+ * first+i. Sets value[i] for these; the other values are undefined. The columns' `scaled`, and the
+ * box's, is the area. */
+typedef uint64_t nms__measure_block (const nms__columns *columns, size_t first, size_t n,
+    const nms__box *box, const nms__pair_bounds *bounds, float *value);
+
 typedef struct nms__box_blocks {
-  size_t count;         /* number of boxes */
+  size_t count;          /* number of boxes */
+  nms__pair_bounds pair; /* what kernels get */
+  int screens; /* not 0: rows may leave out pairs below the bounds, because these have no effect */
   nms__box_columns box; /* by place, the position in spatial order; `scaled` is the area;
                               * behind the last box, to the end of its block, boxes without area */
   nms__columns box_view, bounds_view, group_view; /* the columns as kernels read them */
@@ -100,14 +118,10 @@ nms__place_is_set (const uint64_t *bits, size_t place)
   return bits[place / NMS__BLOCK] >> place % NMS__BLOCK & 1;
 }
 
-/* The function of metric_tmpl.c, which is compiled once per instruction set. */
+/* The functions of metric_tmpl.c, which are compiled once per instruction set. */
 typedef struct nms__method_kernels {
-  /* Computes the metric, an nms_metric, of the box and each of the n boxes, or some more, starting
-   * at `first`; IoU in place of ProbIoU. Returns the boxes whose intersection with it has both
-   * extents above `least_extent`: bit i for box first+i. Sets value[i] for these; the other values
-   * are undefined. The columns' `scaled`, and the box's, is the area. */
-  uint64_t (*metric_block) (const nms__columns *columns, size_t first, size_t n,
-      const nms__box *box, int metric, float least_extent, float *value);
+  nms__measure_block *metric_block;
+  nms__measure_block *screened_block; /* leaves out boxes whose pair is below the other bounds */
 
   /* Returns the boxes of the block at `first` whose area is not so different from that of the box
    * that min_size_ratio keeps them from meeting: bit i for box first+i. */
@@ -119,7 +133,8 @@ typedef struct nms__method_kernels {
 typedef struct nms__row {
   size_t first;  /* first place of the block */
   uint64_t mask; /* the boxes of the block that are wanted, intersect the box, and may overlap it
-                   * by their class, parents and sizes; never the box itself */
+                   * by their class, parents and sizes; never the box itself. Boxes whose overlap
+                   * has no effect may be left out, unless `upright` is set. */
   /* metric of each box of `mask`; not if nms__row_is_unmeasured */
   float value[NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN)));
 
@@ -133,10 +148,11 @@ typedef struct nms__row {
   const uint64_t *wanted;
   nms__box box;
   size_t place, begin, end;
-  size_t first_group; /* number of the first group that was not yet tested */
-  uint64_t groups;    /* of the NMS__BLOCK groups before it those not yet visited */
-  size_t first_block; /* number of the first block of the current group */
-  uint64_t left;      /* its blocks not yet visited */
+  size_t first_group;          /* number of the first group that was not yet tested */
+  uint64_t groups;             /* of the NMS__BLOCK groups before it those not yet visited */
+  size_t first_block;          /* number of the first block of the current group */
+  uint64_t left;               /* its blocks not yet visited */
+  nms__measure_block *measure; /* the kernel for the next block */
   int metric;
   float min_size_ratio; /* 0 if refine compares the areas, because boxes are rotated */
   int refines;          /* not 0: kernels alone do not decide `mask` or `value` */

@@ -59,42 +59,75 @@ metric_lanes (const nms__columns *c, size_t i, const wide *b, vf inter, int metr
   return iou;
 }
 
+/* Returns which of the LANES boxes starting at i have an intersection with the box of at least
+ * `share` times the sum of both areas, or of the lesser area. */
+INLINE vm
+may_exceed (const nms__columns *c, size_t i, const wide *b, vf inter, int metric, float share)
+{
+  const vf area = v_load (c->scaled + i);
+  return v_ge (inter,
+      v_mul (v_set (share),
+          metric == NMS_METRIC_IOS ? v_min (area, b->scaled) : v_add (area, b->scaled)));
+}
+
 INLINE uint64_t
 metric_lanes_of_block (const nms__columns *c, size_t first, size_t n, const wide *b, int metric,
-    float least_extent, float *value)
+    const nms__pair_bounds *bounds, int screens, float *value)
 {
-  const vf least = v_set (least_extent);
+  const vf least = v_set (bounds->extent);
   uint64_t hits = 0;
 
   for (size_t i = 0; i < n; i += LANES) {
     const vf w = width_lanes (c, first + i, b), h = height_lanes (c, first + i, b);
-    const uint64_t bits = m_bits (m_and (v_gt (w, least), v_gt (h, least)));
+    const vf inter = v_mul (w, h);
+    uint64_t bits = m_bits (m_and (v_gt (w, least), v_gt (h, least)));
+    if (bits && screens)
+      bits &= m_bits (may_exceed (c, first + i, b, inter, metric, bounds->share));
     if (!bits)
       continue;
-    v_store (value + i, metric_lanes (c, first + i, b, v_mul (w, h), metric));
+    const vf v = metric_lanes (c, first + i, b, inter, metric);
+    v_store (value + i, v);
+    if (screens && (metric == NMS_METRIC_DIOU || metric == NMS_METRIC_GIOU))
+      bits &= m_bits (v_ge (v, v_set (bounds->value)));
     hits |= bits << i;
   }
   return hits;
 }
 
+/* Compiles a loop for each metric. */
+INLINE uint64_t
+metric_lanes_by_metric (const nms__columns *c, size_t first, size_t n, const wide *b,
+    const nms__pair_bounds *bounds, int screens, float *value)
+{
+  switch (bounds->metric) {
+    case NMS_METRIC_IOS:
+      return metric_lanes_of_block (c, first, n, b, NMS_METRIC_IOS, bounds, screens, value);
+    case NMS_METRIC_DIOU:
+      return metric_lanes_of_block (c, first, n, b, NMS_METRIC_DIOU, bounds, screens, value);
+    case NMS_METRIC_GIOU:
+      return metric_lanes_of_block (c, first, n, b, NMS_METRIC_GIOU, bounds, screens, value);
+    default:
+      return metric_lanes_of_block (c, first, n, b, NMS_METRIC_IOU, bounds, screens, value);
+  }
+}
+
 static uint64_t
-metric_block (const nms__columns *c, size_t first, size_t n, const nms__box *box, int metric,
-    float least_extent, float *value)
+metric_block (const nms__columns *c, size_t first, size_t n, const nms__box *box,
+    const nms__pair_bounds *bounds, float *value)
 {
   const wide b = widen (box);
 
   if (n <= NMS__BLOCK / 2)
-    return metric_lanes_of_block (c, first, n, &b, metric, least_extent, value);
-  switch (metric) { /* so that the compiler unrolls each loop */
-    case NMS_METRIC_IOS:
-      return metric_lanes_of_block (c, first, NMS__BLOCK, &b, NMS_METRIC_IOS, least_extent, value);
-    case NMS_METRIC_DIOU:
-      return metric_lanes_of_block (c, first, NMS__BLOCK, &b, NMS_METRIC_DIOU, least_extent, value);
-    case NMS_METRIC_GIOU:
-      return metric_lanes_of_block (c, first, NMS__BLOCK, &b, NMS_METRIC_GIOU, least_extent, value);
-    default:
-      return metric_lanes_of_block (c, first, NMS__BLOCK, &b, NMS_METRIC_IOU, least_extent, value);
-  }
+    return metric_lanes_of_block (c, first, n, &b, bounds->metric, bounds, 0, value);
+  return metric_lanes_by_metric (c, first, NMS__BLOCK, &b, bounds, 0, value); /* unrolled */
+}
+
+static uint64_t
+screened_block (const nms__columns *c, size_t first, size_t n, const nms__box *box,
+    const nms__pair_bounds *bounds, float *value)
+{
+  const wide b = widen (box);
+  return metric_lanes_by_metric (c, first, n, &b, bounds, 1, value);
 }
 
 static uint64_t
@@ -111,4 +144,5 @@ size_block (const nms__columns *c, size_t first, const nms__box *box, float min_
   return bits;
 }
 
-const nms__method_kernels CONCAT (nms__method_kernels_, ISA) = { metric_block, size_block };
+const nms__method_kernels CONCAT (nms__method_kernels_, ISA) = { metric_block, screened_block,
+  size_block };

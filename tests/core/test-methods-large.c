@@ -75,6 +75,65 @@ compare_many (const char *name, int classes, int angles, float far, float min_si
   nms_context_free (&ctx);
 }
 
+#define CROSSING 1500
+
+/* Each bar crosses half of the others, so that rows screen the boxes. Coordinates are small
+ * integers, so that many metrics equal the threshold, or with `offset` differ from it by a rounding
+ * error. */
+static void
+compare_crossing (const char *name, float threshold, float offset, int with_classes)
+{
+  nms_context *ctx = nms_context_new ();
+  BoxRandom random = { 7 };
+  float *corners = g_new (float, 4 * CROSSING), *score = g_new (float, CROSSING);
+  int32_t *class_id = g_new (int32_t, CROSSING);
+  const nms_class_options class_options = { .size = sizeof class_options,
+    .class_id = 1,
+    .set = NMS_CLASS_IOU_THRESHOLD,
+    .iou_threshold = threshold / 2 };
+
+  g_test_message ("%s", name);
+  for (size_t i = 0; i < CROSSING; i++) {
+    const size_t along = i % 2; /* 0: a wide bar, 1: a tall one */
+    float *c = &corners[4 * i];
+    c[along] = offset * (float) boxrandom_below (&random, 4);
+    c[along + 2] = c[along] + (float) (300 + boxrandom_below (&random, 300));
+    c[1 - along] = offset + (float) boxrandom_below (&random, 600);
+    c[3 - along] = c[1 - along] + (float) (1 + boxrandom_below (&random, 4));
+    score[i] = boxrandom_unit (&random);
+    class_id[i] = (int32_t) boxrandom_below (&random, 3);
+  }
+  for (uint32_t k = 0; k < CALLS; k++) {
+    BoxCall call = {
+      .boxes = { .size = sizeof call.boxes, .count = CROSSING, .score = { score, 0 } }
+    };
+    nms_boxes_set_rows (&call.boxes, corners);
+    set_call (&call.options, k, 0);
+    call.options.iou_threshold = threshold;
+    if (with_classes) {
+      call.boxes.class_id = (nms_column) { class_id, 0 };
+      call.options.class_agnostic = 1;
+      call.options.class_options = &class_options;
+      call.options.class_option_count = 1;
+    }
+    methodcheck_call (ctx, &call, k);
+  }
+  g_free (corners);
+  g_free (score);
+  g_free (class_id);
+  nms_context_free (&ctx);
+}
+
+static void
+test_crossing (void)
+{
+  compare_crossing ("threshold 0.5", 0.5f, 0, 0);
+  compare_crossing ("threshold 0.25, rounded extents", 0.25f, 0.3f, 0);
+  compare_crossing ("thresholds by class", 0.5f, 0.1f, 1);
+  compare_crossing ("threshold 1e-3", 1e-3f, 0, 0);
+  compare_crossing ("threshold 0", 0, 0.1f, 0);
+}
+
 static void
 test_reference (void)
 {
@@ -206,7 +265,8 @@ test_tiles_with_sizes (void)
 }
 
 static const TestCase cases[] = { { "/methods-large/reference", test_reference },
-  { "/methods-large/tiles", test_tiles }, { "/methods-large/parents", test_tiles_with_parents },
+  { "/methods-large/crossing", test_crossing }, { "/methods-large/tiles", test_tiles },
+  { "/methods-large/parents", test_tiles_with_parents },
   { "/methods-large/sizes", test_tiles_with_sizes }, { NULL } };
 
 TEST_PROGRAM (cases);
