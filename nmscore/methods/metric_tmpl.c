@@ -80,9 +80,10 @@ metric_lanes_of_block (const nms__columns *c, size_t first, size_t n, const wide
   for (size_t i = 0; i < n; i += LANES) {
     const vf w = width_lanes (c, first + i, b), h = height_lanes (c, first + i, b);
     const vf inter = v_mul (w, h);
-    uint64_t bits = m_bits (m_and (v_gt (w, least), v_gt (h, least)));
-    if (bits && screens)
-      bits &= m_bits (may_exceed (c, first + i, b, inter, metric, bounds->share));
+    vm hit = m_and (v_gt (w, least), v_gt (h, least));
+    if (screens)
+      hit = m_and (hit, may_exceed (c, first + i, b, inter, metric, bounds->share));
+    uint64_t bits = m_bits (hit);
     if (!bits)
       continue;
     const vf v = metric_lanes (c, first + i, b, inter, metric);
