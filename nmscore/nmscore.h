@@ -54,8 +54,7 @@
  *             lowers, joins or counts the other, with every method, every metric and
  *             nms_count_neighbors. The areas are those of "Box", in binary32, for rotated
  *             boxes too (an angle changes no area), and the product is rounded to binary32.
- *             Methods that make one box of several compare the boxes that they use: of a
- *             rotated box its upright bounding box, and with method weighted the fused box.
+ *             Method weighted compares the fused box.
  * Caps        Boxes are decided in order. A box whose turn comes when the total cap
  *             or the cap of its class is full is over-cap: it is not examined and
  *             suppresses nothing.
@@ -423,7 +422,8 @@ typedef struct nms_result {
   const int32_t *kept;
   /* score of each kept box, kept_count elements; NULL unless requested */
   const float *kept_score;
-  /* x1 y1 x2 y2 of each kept box, 4 * kept_count elements; NULL unless requested */
+  /* x1 y1 x2 y2 of each kept box, before its rotation, 4 * kept_count elements; NULL unless
+   * requested. With every method a kept box has the angle that nms_boxes gives for it */
   const float *kept_box;
 
   /* an nms_outcome for each box; NULL unless requested */

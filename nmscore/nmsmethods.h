@@ -5,8 +5,10 @@
  *
  * Methods soft and matrix lower scores: a box whose new score is below min_score is suppressed, and
  * kept boxes are in the order of their new scores. Methods weighted, merge, greedy-merge and
- * average make one upright box of each cluster of boxes; its best-ranked member is kept with the
- * new box and score, the others are suppressed by it. Caps count clusters.
+ * average make one box of each cluster of boxes; its best-ranked member is kept with the new box
+ * and score, the others are suppressed by it. Caps count clusters. The new box has the angle of
+ * that member: with merge and greedy-merge it is the least rectangle in this direction around all
+ * members, with weighted and average the mean of their centres and of their extents, by score.
  *
  * soft       Bodla et al. 2017, "Soft-NMS"
  * matrix     Wang et al. 2020, "SOLOv2"

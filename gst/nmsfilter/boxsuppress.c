@@ -496,7 +496,7 @@ changed_outputs (nms_method method)
   return changed[method];
 }
 
-/* Moves a box from `row`, as it was fed, to `corners`. */
+/* Moves a box from `row`, as it was fed, to `corners`. Its rotation stays. */
 static void
 take_corners (Box *box, const gfloat *row, const gfloat *corners)
 {
@@ -507,7 +507,6 @@ take_corners (Box *box, const gfloat *row, const gfloat *corners)
   box->y1 = corners[1];
   box->x2 = corners[2];
   box->y2 = corners[3];
-  box->rotation = 0;
   box->flags |= BOX_MOVED;
 }
 

@@ -107,6 +107,49 @@ nms__rotated_bounds (const nms__rotated *rotated, float c[4])
   c[3] = nextafterf ((float) (r.y + half_h), INFINITY);
 }
 
+/* Writes the corners of a box, given its centre and half extents. */
+static void
+write_corners (double x, double y, double half_w, double half_h, float c[4])
+{
+  c[0] = (float) (x - half_w);
+  c[1] = (float) (y - half_h);
+  c[2] = (float) (x + half_w);
+  c[3] = (float) (y + half_h);
+}
+
+void
+nms__rotated_turn (const nms__rotated *head, const nms__rotated *box, int around, float c[4])
+{
+  const rectangle r = make_rectangle (box);
+  const double x = r.x * head->cos + r.y * head->sin, y = r.y * head->cos - r.x * head->sin;
+  double cosine = 1.0, sine = 0.0; /* absolute values for the angle between the boxes */
+
+  if (head->sin == 0.0 && box->sin == 0.0) {
+    memcpy (c, box->corners, sizeof box->corners);
+    return;
+  }
+  if (head->sin != box->sin || head->cos != box->cos) {
+    cosine = fabs (head->cos * box->cos + head->sin * box->sin);
+    sine = fabs (box->sin * head->cos - box->cos * head->sin);
+  }
+  if (around)
+    write_corners (x, y, (r.w * cosine + r.h * sine) / 2.0, (r.w * sine + r.h * cosine) / 2.0, c);
+  else if (cosine >= sine)
+    write_corners (x, y, r.w / 2.0, r.h / 2.0, c);
+  else
+    write_corners (x, y, r.h / 2.0, r.w / 2.0, c);
+}
+
+void
+nms__rotated_turn_back (const nms__rotated *head, float c[4])
+{
+  const double x = ((double) c[0] + c[2]) / 2.0, y = ((double) c[1] + c[3]) / 2.0;
+
+  if (head->sin != 0.0)
+    write_corners (x * head->cos - y * head->sin, x * head->sin + y * head->cos,
+        ((double) c[2] - c[0]) / 2.0, ((double) c[3] - c[1]) / 2.0, c);
+}
+
 /* Clips a convex polygon to the half-plane sign * v[axis] <= bound. Returns the number of
  * corners in `out`, at most one more than n. */
 static size_t

@@ -38,6 +38,16 @@ nms__rotated nms__rotated_of (const float c[4], float angle);
 /* Writes the corners of the box's upright bounding box to `c`. Its angle must not be 0. */
 void nms__rotated_bounds (const nms__rotated *rotated, float c[4]);
 
+/* Writes the corners of `box` in coordinates that are rotated by the angle of `head` about the
+ * origin, so that `head` is upright there. With `around` they are those of the bounding box of
+ * `box` in these coordinates, otherwise those of `box` after it was rotated about its centre, by at
+ * most pi / 4, until its sides are parallel to those of `head`. */
+void nms__rotated_turn (const nms__rotated *head, const nms__rotated *box, int around, float c[4]);
+
+/* Replaces the corners of a box in the coordinates of nms__rotated_turn by those that it has before
+ * it is rotated about its centre by the angle of `head`. */
+void nms__rotated_turn_back (const nms__rotated *head, float c[4]);
+
 /* Returns the area of the box at frame position `pos`, which its angle does not change. */
 static inline float
 nms__frame_area (const nms__frame *f, size_t pos)

@@ -247,14 +247,6 @@ find_bounds (const nms__box_columns *boxes, size_t count, nms__box_columns *boun
   }
 }
 
-/* Returns whether pairs with a rotated box have the metric of the rotated boxes: the fusing methods
- * use their upright bounding boxes. */
-static int
-takes_rotated (const nms__frame *f)
-{
-  return f->rotated && f->method.method < NMS_METHOD_WEIGHTED;
-}
-
 /* Returns whether pairs whose IoU, or IoS if that is the metric, does not exceed the limit have no
  * effect: DIoU and GIoU are at most IoU, but ProbIoU is not. */
 static int
@@ -265,24 +257,29 @@ is_by_limit (const nms__frame *f)
       && method != NMS_METHOD_MATRIX_GAUSSIAN && f->method.metric != NMS_METRIC_PROBIOU;
 }
 
-/* Fills the screen of rotated boxes, which excludes pairs that do not intersect, and those that do
- * not exceed the limit if these have no effect. */
+/* Writes the box at `place` to the screen of rotated boxes, which excludes pairs that do not
+ * intersect, and those that do not exceed the limit if these have no effect and no box grows. */
+static void
+put_rotated (const nms__frame *f, const nms__box_blocks *b, size_t place)
+{
+  const int by_limit = is_by_limit (f) && f->method.method < NMS_METHOD_WEIGHTED;
+  nms__rotated_box box = nms__rotated_box_at (f, b->origin, b->position[place]);
+
+  box.scaled = by_limit ? box.scaled : 0.0f;
+  nms__rotated_put (&b->rotated, place, &box);
+}
+
 static void
 fill_rotated (const nms__frame *f, nms__box_blocks *b)
 {
-  const int by_limit = is_by_limit (f);
   nms__arena arena = { f->scratch, 0 };
-  double origin[2];
 
   nms__rotated_take (&arena, f->capacity);
   nms__rotated_take_columns (&arena, &b->rotated, f->capacity);
   b->rotated.by_smaller = f->method.metric == NMS_METRIC_IOS;
-  nms__rotated_origin (f, b->position[f->count / 2], origin);
-  for (size_t place = 0; place < f->count; place++) {
-    nms__rotated_box box = nms__rotated_box_at (f, origin, b->position[place]);
-    box.scaled = by_limit ? box.scaled : 0.0f;
-    nms__rotated_put (&b->rotated, place, &box);
-  }
+  nms__rotated_origin (f, b->position[f->count / 2], b->origin);
+  for (size_t place = 0; place < f->count; place++)
+    put_rotated (f, b, place);
 }
 
 /* Sets the bounds of pairs. Those by the limit do not hold for ProbIoU and rotated boxes, whose
@@ -292,9 +289,9 @@ set_pair_bounds (const nms__frame *f, nms__box_blocks *b)
 {
   const double lowest = f->bounds.lowest, limit = lowest > MARGIN ? lowest - MARGIN : 0.0;
 
-  b->screens = f->count > CROWD * NMS__BLOCK && is_by_limit (f) && !takes_rotated (f);
+  b->screens = f->count > CROWD * NMS__BLOCK && is_by_limit (f) && !f->rotated;
   b->pair = (nms__pair_bounds) { .metric = (int) f->method.metric,
-    .extent = takes_rotated (f) ? 0.0f : NMS__LEAST_EXTENT, /* refine decides if rotated */
+    .extent = f->rotated ? 0.0f : NMS__LEAST_EXTENT, /* refine decides if rotated */
     .share = (float) (f->method.metric == NMS_METRIC_IOS ? limit : limit / (1.0 + limit)),
     .value = lowest > 0.0 ? (float) lowest : 0.0f };
 }
@@ -333,7 +330,7 @@ nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
     find_bounds (&b->bounds, nms__box_blocks_count (b), &b->group_bounds);
     find_bounds (&b->group_bounds, (b->count + GROUP - 1) / GROUP, &b->super_bounds);
   }
-  if (takes_rotated (f))
+  if (f->rotated)
     fill_rotated (f, b);
 }
 
@@ -346,11 +343,29 @@ widen_at (const nms__box_columns *c, size_t i, const nms__box *box)
   nms__put_box (c, i, &bounds, 0);
 }
 
-void
-nms__box_blocks_move (nms__box_blocks *b, size_t place, const float c[4])
+/* Gives the box at `place` these corners before its rotation, and writes the corners of its upright
+ * bounding box to `bounds`. */
+static void
+move_rotated (const nms__frame *f, const nms__box_blocks *b, size_t place, const float corners[4],
+    float bounds[4])
 {
-  const nms__box box = { c[0], c[1], c[2], c[3], nms__area (c[0], c[1], c[2], c[3]), 0 };
+  nms__rotated *rotated = &f->rotations[f->index[b->position[place]]];
 
+  memcpy (rotated->corners, corners, sizeof rotated->corners);
+  memcpy (bounds, corners, sizeof rotated->corners);
+  if (rotated->sin != 0.0)
+    nms__rotated_bounds (rotated, bounds);
+  put_rotated (f, b, place);
+}
+
+void
+nms__box_blocks_move (const nms__frame *f, nms__box_blocks *b, size_t place, const float corners[4])
+{
+  float c[4] = { corners[0], corners[1], corners[2], corners[3] };
+
+  if (f->rotated)
+    move_rotated (f, b, place, corners, c);
+  const nms__box box = { c[0], c[1], c[2], c[3], nms__area (c[0], c[1], c[2], c[3]), 0 };
   nms__put_box (&b->box, place, &box, 0);
   widen_at (&b->bounds, place / NMS__BLOCK, &box);
   if (b->count <= GROUP)
@@ -369,7 +384,7 @@ swap_values (float *column, size_t a, size_t b)
 }
 
 void
-nms__box_blocks_swap (const nms__box_blocks *b, size_t place, size_t other)
+nms__box_blocks_swap (const nms__frame *f, const nms__box_blocks *b, size_t place, size_t other)
 {
   const uint32_t pos = b->position[place];
 
@@ -382,6 +397,10 @@ nms__box_blocks_swap (const nms__box_blocks *b, size_t place, size_t other)
   b->position[other] = pos;
   b->place[b->position[place]] = (uint32_t) place;
   b->place[pos] = (uint32_t) other;
+  if (f->rotated) {
+    put_rotated (f, b, place);
+    put_rotated (f, b, other);
+  }
 }
 
 /* -------------------------------------------------------------------- rows */
@@ -412,10 +431,9 @@ nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size
   r->measure = f->kernels->method->metric_block;
   r->metric = (int) o->metric;
   r->upright = 0;
-  r->rotated = takes_rotated (f);
-  r->min_size_ratio = r->rotated ? 0.0f : o->min_size_ratio;
-  r->refines = r->rotated || f->parent.data || o->metric == NMS_METRIC_PROBIOU;
-  if (r->rotated)
+  r->min_size_ratio = f->rotated ? 0.0f : o->min_size_ratio;
+  r->refines = f->rotated || f->parent.data || o->metric == NMS_METRIC_PROBIOU;
+  if (f->rotated)
     r->rotated_box = nms__rotated_get (&b->rotated, place);
 }
 
@@ -500,16 +518,16 @@ refine (nms__row *r)
   const nms__frame *f = r->frame;
   const size_t pos = r->blocks->position[r->place];
   const int32_t index = f->index[pos];
-  const int measured = r->rotated && !nms__row_is_unmeasured (f);
+  const int measured = f->rotated && !nms__row_is_unmeasured (f);
 
   for (uint64_t left = r->mask; left; left &= left - 1) {
     const unsigned i = nms__lowest_bit (left);
     const size_t other_pos = r->blocks->position[r->first + i];
     const int32_t other = f->index[other_pos];
-    if (nms__related (f, index, other) || (r->rotated && rotated_sizes_differ (f, pos, other_pos))
+    if (nms__related (f, index, other) || (f->rotated && rotated_sizes_differ (f, pos, other_pos))
         || (measured && !nms__rotated_metric (f, index, other, r->metric, &r->value[i])))
       r->mask &= ~((uint64_t) 1 << i);
-    else if (r->metric == NMS_METRIC_PROBIOU && !r->rotated) {
+    else if (r->metric == NMS_METRIC_PROBIOU && !f->rotated) {
       const nms__box box = corners_at (&r->blocks->box, r->first + i);
       r->value[i] = nms__upright_probiou (&r->box, &box);
     }
@@ -540,7 +558,7 @@ nms__row_next (nms__row *r)
     r->first = block * NMS__BLOCK;
     uint64_t mask = of_class (r, r->first) & (r->wanted ? r->wanted[block] : ~(uint64_t) 0);
     r->compared++;
-    if (mask && r->rotated && !r->upright)
+    if (mask && r->frame->rotated && !r->upright)
       mask &= rotated_in (r, r->first);
     if (mask && r->min_size_ratio > 0.0f)
       mask &= kernels->size_block (&r->blocks->box_view, r->first, &r->box, r->min_size_ratio);

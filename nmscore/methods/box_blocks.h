@@ -49,6 +49,7 @@ typedef struct nms__box_blocks {
   uint32_t *place;                                /* indexed by frame position */
   nms__rotated_columns rotated;  /* the screen of rotated boxes, by place, in the scratch of the
                                  * engines; only if the frame has rotated boxes */
+  double origin[2];              /* of the screen's coordinates */
   uint32_t *begin, *end;         /* the places of the box's class partition, by place */
   nms__box_columns bounds;       /* bounding box of each block; `scaled` is 0 */
   nms__box_columns group_bounds; /* the same of each group of NMS__BLOCK blocks */
@@ -68,11 +69,14 @@ void nms__box_blocks_take (nms__arena *arena, nms__box_blocks *blocks, size_t bo
 /* Sorts the boxes of the frame into the blocks. */
 void nms__box_blocks_fill (nms__frame *frame, nms__box_blocks *blocks);
 
-/* Gives the box at `place` these corners. The bounding boxes around it only grow. */
-void nms__box_blocks_move (nms__box_blocks *blocks, size_t place, const float corners[4]);
+/* Gives the box at `place` these corners; in a frame with rotated boxes they are those before its
+ * rotation, which stays. The bounding boxes around it only grow. */
+void nms__box_blocks_move (const nms__frame *frame, nms__box_blocks *blocks, size_t place,
+    const float corners[4]);
 
-/* Swaps two upright boxes of one block and class partition. */
-void nms__box_blocks_swap (const nms__box_blocks *blocks, size_t place, size_t other);
+/* Swaps two boxes of one block and class partition. */
+void nms__box_blocks_swap (const nms__frame *frame, const nms__box_blocks *blocks, size_t place,
+    size_t other);
 
 /* Writes the corners of the box at `place` to `c`. */
 static inline void
@@ -154,9 +158,8 @@ typedef struct nms__row {
   uint64_t left;               /* its blocks not yet visited */
   nms__measure_block *measure; /* the kernel for the next block */
   int metric;
-  float min_size_ratio; /* 0 if refine compares the areas, because boxes are rotated */
-  int refines;          /* not 0: kernels alone do not decide `mask` or `value` */
-  int rotated;          /* not 0: pairs with a rotated box have the metric of the rotated boxes */
+  float min_size_ratio;         /* 0 if refine compares the areas, because boxes are rotated */
+  int refines;                  /* not 0: kernels alone do not decide `mask` or `value` */
   nms__rotated_box rotated_box; /* the box in the columns of the screen */
 } nms__row;
 

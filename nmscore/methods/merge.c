@@ -15,7 +15,7 @@
 
 #define NO_CLUSTER UINT32_MAX
 
-/* A box, and the rank of its cluster's head. */
+/* A box, with its corners as a member of its cluster, and the rank of the cluster's head. */
 typedef struct member {
   float corners[4];
   uint32_t head;
@@ -32,8 +32,8 @@ typedef struct merge {
                              * box has itself */
   uint32_t *cluster; /* number in `kept`, by frame position of the head; NO_CLUSTER if the
                              * head is over-cap */
-  float *weights;    /* of method average: sum of the weights of a cluster, by number; of one
-                             * with one member that weight, negative */
+  float *weights;    /* sum of the weights of a cluster, by number; of one with one member that
+                             * weight, negative */
   member *members;   /* with visits, by rank */
 } merge;
 
@@ -106,6 +106,29 @@ claim_by_rank (const merge *m, size_t place, uint32_t *by, uint32_t *head, int t
     }
 }
 
+/* Writes the corners of the box at `pos` as a member of the cluster whose head is at `head`, both
+ * positions of a frame with rotated boxes. */
+static void
+turn (const nms__frame *f, size_t pos, size_t head, float c[4])
+{
+  nms__rotated_turn (&f->rotations[f->index[head]], &f->rotations[f->index[pos]],
+      f->method.method != NMS_METHOD_AVERAGE, c);
+}
+
+/* Does the same for any frame. */
+static void
+corners_of (const nms__frame *f, size_t pos, size_t head, float c[4])
+{
+  if (f->rotated)
+    turn (f, pos, head, c);
+  else {
+    c[0] = f->x1[pos];
+    c[1] = f->y1[pos];
+    c[2] = f->x2[pos];
+    c[3] = f->y2[pos];
+  }
+}
+
 /* Makes the box at `pos` the head of a cluster. Returns the cluster's number, or NO_CLUSTER if a
  * cap is full. */
 static uint32_t
@@ -119,7 +142,7 @@ start_cluster (const merge *m, size_t pos)
     return NO_CLUSTER;
   m->weights[k] = -nms__fused_weight (score);
   if (f->kept_box)
-    nms__fused_corners (f, pos, &f->kept_box[4 * k]);
+    corners_of (f, pos, pos, &f->kept_box[4 * k]);
   return (uint32_t) k;
 }
 
@@ -133,15 +156,16 @@ add (const merge *m, uint32_t k, const float corners[4], float score)
   if (!f->kept_box)
     return;
   float *box = &f->kept_box[4 * (size_t) k];
+  const int alone = m->weights[k] < 0.0f;
+  if (alone)
+    m->weights[k] = -m->weights[k];
   if (f->method.method != NMS_METHOD_AVERAGE) {
     nms__fused_widen (box, corners);
     return;
   }
   const float weight = nms__fused_weight (score);
-  if (m->weights[k] < 0.0f) {
-    m->weights[k] = -m->weights[k];
+  if (alone)
     nms__fused_start (box, box, m->weights[k]);
-  }
   m->weights[k] += weight;
   nms__fused_add (box, corners, weight);
 }
@@ -151,8 +175,9 @@ static void
 join (const merge *m, size_t pos, uint32_t k)
 {
   nms__frame *f = m->frame;
-  const float corners[4] = { f->x1[pos], f->y1[pos], f->x2[pos], f->y2[pos] };
+  float corners[4];
 
+  corners_of (f, pos, m->head[pos], corners);
   nms__suppress (f, pos, m->head[pos]);
   add (m, k, corners, nms__method_score (f, pos));
 }
@@ -181,7 +206,6 @@ static void
 find_clusters (merge *m, int transitive)
 {
   nms__frame *f = m->frame;
-  const nms__box_columns *c = &m->blocks.box;
   const uint32_t *rank = m->visits.rank;
   uint32_t *by = m->visits.rank + f->count, *head = m->head;
   size_t place;
@@ -194,10 +218,15 @@ find_clusters (merge *m, int transitive)
     claim_by_rank (m, place, by, head, transitive);
   }
   for (place = 0; place < f->count; place++) {
-    m->members[rank[place]] = (member) { { c->x1[place], c->y1[place], c->x2[place], c->y2[place] },
-      rank[head[place]] };
-    if (head[place] != place)
-      nms__suppress (f, m->blocks.position[place], m->blocks.position[head[place]]);
+    const size_t pos = m->blocks.position[place], head_pos = m->blocks.position[head[place]];
+    member *c = &m->members[rank[place]];
+    c->head = rank[head[place]];
+    if (f->rotated)
+      turn (f, pos, head_pos, c->corners);
+    else
+      nms__box_blocks_corners (&m->blocks, place, c->corners);
+    if (head_pos != pos)
+      nms__suppress (f, pos, head_pos);
   }
 }
 
@@ -240,14 +269,24 @@ decide_by_rank (const merge *m, const uint64_t *order, int transitive)
   }
 }
 
+/* Completes the boxes of the clusters. The box of a cluster with one member is that of the caller:
+ * the columns have both corners of a box without area at one point. */
 static void
-divide_sums (const merge *m)
+finish_boxes (const merge *m)
 {
   const nms__frame *f = m->frame;
 
-  for (size_t k = 0; f->kept_box && k < f->kept_count; k++)
-    if (m->weights[k] > 0.0f)
-      nms__fused_mean (&f->kept_box[4 * k], m->weights[k], &f->kept_box[4 * k]);
+  for (size_t k = 0; f->kept_box && k < f->kept_count; k++) {
+    float *box = &f->kept_box[4 * k];
+    if (m->weights[k] < 0.0f) {
+      nms__caller_corners (f->boxes, (size_t) f->kept[k], box);
+      continue;
+    }
+    if (f->method.method == NMS_METHOD_AVERAGE)
+      nms__fused_mean (box, m->weights[k], box);
+    if (f->rotated)
+      nms__rotated_turn_back (&f->rotations[f->kept[k]], box);
+  }
 }
 
 void
@@ -270,6 +309,5 @@ nms__merge (nms__frame *f)
     join_members (&m, order);
   } else
     decide_by_rank (&m, order, transitive);
-  if (f->method.method == NMS_METHOD_AVERAGE)
-    divide_sums (&m);
+  finish_boxes (&m);
 }

@@ -43,22 +43,6 @@ nms__caller_corners (const nms_boxes *boxes, size_t index, float c[4])
   nms__order_corners (c);
 }
 
-/* Writes the corners that a fusing method sees of the box at `pos`: of a rotated box those of its
- * upright bounding box. The columns of a frame without rotated boxes have both corners of a box
- * without area at one point; this function returns the caller's corners. */
-static inline void
-nms__fused_corners (const nms__frame *f, size_t pos, float c[4])
-{
-  if (!f->rotated) {
-    nms__caller_corners (f->boxes, (size_t) f->index[pos], c);
-    return;
-  }
-  c[0] = f->x1[pos];
-  c[1] = f->y1[pos];
-  c[2] = f->x2[pos];
-  c[3] = f->y2[pos];
-}
-
 /* Returns whether one of the boxes at frame positions a and b is a part of the other. Reads their
  * indices only if there are parents: in a large frame each is elsewhere in memory. */
 static inline int

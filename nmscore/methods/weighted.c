@@ -22,7 +22,7 @@ typedef struct cluster {
   uint32_t last;   /* the member that joined last: first element of the list `previous` */
   uint32_t kept;   /* number of the kept box; NONE: over-cap */
   nms__cluster_sums sums;
-  float corners[4]; /* sum of the corners times the scores */
+  float corners[4]; /* sum of the corners times the scores, in the coordinates of the head */
 } cluster;
 
 typedef struct weighted {
@@ -128,7 +128,7 @@ move_to_front (const weighted *w, size_t place)
   if (b->begin[place] > first) /* the boxes before it are of another class */
     free &= ~(uint64_t) 0 << (b->begin[place] - first);
   const size_t front = first + nms__lowest_bit (free);
-  nms__box_blocks_swap (&w->blocks, place, front);
+  nms__box_blocks_swap (w->frame, &w->blocks, place, front);
   return (uint32_t) front;
 }
 
@@ -145,18 +145,33 @@ start_cluster (weighted *w, size_t place, size_t pos, float score)
     .sums = { .members = 1, .scores = score, .best = score, .weights = weight_of (w, pos) } };
 }
 
+/* Writes the corners of the box at `place` as a member of the cluster whose head is at `head`. */
+static void
+corners_of (const weighted *w, size_t place, size_t head, float c[4])
+{
+  const nms__frame *f = w->frame;
+  const uint32_t *position = w->blocks.position;
+
+  if (f->rotated)
+    nms__rotated_turn (&f->rotations[f->index[position[head]]],
+        &f->rotations[f->index[position[place]]], 0, c);
+  else
+    nms__box_blocks_corners (&w->blocks, place, c);
+}
+
 /* Adds the box at `place` to the cluster with that head, and moves the head. */
 static void
 join (weighted *w, size_t place, size_t pos, float score, uint32_t head)
 {
+  const nms__frame *f = w->frame;
   float corners[4], box[4];
   cluster *c = &w->clusters[head];
 
   if (c->sums.members == 1) {
-    nms__box_blocks_corners (&w->blocks, head, corners);
+    corners_of (w, head, head, corners);
     nms__fused_start (c->corners, corners, c->sums.scores);
   }
-  nms__box_blocks_corners (&w->blocks, place, corners);
+  corners_of (w, place, head, corners);
   nms__fused_add (c->corners, corners, score);
   c->sums.members++;
   c->sums.scores += score;
@@ -165,7 +180,9 @@ join (weighted *w, size_t place, size_t pos, float score, uint32_t head)
   w->previous[pos] = c->last;
   c->last = (uint32_t) pos;
   nms__fused_mean (c->corners, c->sums.scores, box);
-  nms__box_blocks_move (&w->blocks, head, box);
+  if (f->rotated)
+    nms__rotated_turn_back (&f->rotations[f->index[w->blocks.position[head]]], box);
+  nms__box_blocks_move (f, &w->blocks, head, box);
 }
 
 /* Lets each box join a cluster or begin one. */
@@ -254,10 +271,13 @@ keep (const weighted *w, size_t pos)
   c->kept = (uint32_t) k;
   if (!f->kept_box)
     return;
-  if (c->sums.members > 1)
-    nms__box_blocks_corners (&w->blocks, place, &f->kept_box[4 * k]);
+  float *box = &f->kept_box[4 * k];
+  if (c->sums.members == 1)
+    nms__caller_corners (f->boxes, (size_t) f->index[pos], box);
+  else if (f->rotated)
+    memcpy (box, f->rotations[f->index[pos]].corners, 4 * sizeof *box);
   else
-    nms__fused_corners (f, pos, &f->kept_box[4 * k]);
+    nms__box_blocks_corners (&w->blocks, place, box);
 }
 
 /* Gives the members that are no heads their outcomes. */

@@ -97,7 +97,8 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
     The Result is a tuple with the fields kept, outcome, suppressed_by, suppressed_count,
     over_cap_count, filtered_count, invalid_count, not_candidate_count, engine, the name of
     the engine that ran, and, but for method "hard", scores (K,) and boxes (K, 4), float32:
-    the new scores and corners of the kept boxes.
+    the new scores and corners of the kept boxes. A rotated box keeps its angle,
+    angles[kept]; its corners are those without the rotation.
 
     Raises TypeError or ValueError, with the name of the parameter.
     """

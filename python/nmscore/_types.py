@@ -68,7 +68,8 @@ class Result(NamedTuple):
     not_candidate_count
     engine            the engine and instruction set that ran, such as "sorted/avx2"
     scores            (K,) float32: the new scores of the kept boxes; None for method "hard"
-    boxes             (K, 4) float32: their new corners; None for method "hard"
+    boxes             (K, 4) float32: their new corners; None for method "hard". A rotated
+                      box keeps its angle, angles[kept]; these are its corners without it
     """
     kept: Indices
     outcome: Optional[Bytes]
@@ -99,7 +100,7 @@ class BatchResult(NamedTuple):
     not_candidate_count
     engine            the engine and instruction set that ran last
     scores            (K,) and (K, 4) float32, in the order of `kept`: the new scores and
-    boxes             corners of the kept boxes; None for method "hard"
+    boxes             corners of the kept boxes, as in Result; None for method "hard"
     """
     kept: Indices
     kept_offsets: Indices

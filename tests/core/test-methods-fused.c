@@ -11,6 +11,7 @@
 #include "testrunner.h"
 
 #include <glib.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +48,10 @@ fused_call_random (FusedCall *f, BoxRandom *random, int temper, size_t count)
   f->angle = g_new (float, count + 1);
   for (size_t i = 0; i < count; i++)
     f->angle[i] = boxrandom_below (random, 3) ? boxrandom_unit (random) * 7 - 3.5f : 0;
-  if (!boxrandom_below (random, 8))
+  if ((temper == BOXGEN_UNIFORM || temper == BOXGEN_CROWD) && boxrandom_below (random, 2)) {
     f->call.boxes.angle = (nms_column) { f->angle, 0 };
+    o->iou_threshold = boxrandom_unit (random) * 0.9f; /* so that it equals no metric */
+  }
   if (boxrandom_below (random, 4))
     f->call.boxes.source = (nms_column) { f->source, 0 };
 }
@@ -113,6 +116,46 @@ test_ensemble_boxes (void)
   g_assert_cmpfloat_with_epsilon (result.kept_score[0], (0.7 * 2 + 0.85 + 0.75) / 4, 1e-6);
   g_assert_cmpfloat_with_epsilon (result.kept_score[1], (0.9 * 2 + 0.8 * 2) / 4 * 2 / 3, 1e-6);
   g_assert_cmpfloat_with_epsilon (result.kept_score[2], 0.65 / 3, 1e-6);
+  nms_context_free (&ctx);
+}
+
+/* The direction of a box is that of the vector (3, 4). Box 1 is box 0 moved along it by 5, box 3 is
+ * box 1 with its sides and angle given the other way, and box 2 crosses box 0: their upright
+ * bounding boxes are the same. */
+static void
+test_rotated (void)
+{
+  static const float rows[][4] = { { 75, 95, 125, 105 }, { 78, 99, 128, 109 }, { 75, 95, 125, 105 },
+    { 98, 79, 108, 129 } };
+  static const float scores[] = { 0.9f, 0.6f, 0.5f, 0.3f };
+  static const float merged[] = { 74, 97, 129, 107 }, mean[] = { 76.5f, 97, 126.5f, 107 };
+  static const int32_t by[] = { -1, 0, -1, 0 };
+  const float a = (float) atan2 (4, 3);
+  const float angles[] = { a, a, -a, a + (float) G_PI_2 };
+  nms_context *ctx = nms_context_new ();
+  nms_boxes boxes = { .size = sizeof boxes,
+    .count = G_N_ELEMENTS (rows),
+    .score = { scores, 0 },
+    .angle = { angles, 0 } };
+  nms_result result = { .size = sizeof result };
+  nms_options options;
+
+  nms_boxes_set_rows (&boxes, &rows[0][0]);
+  nms_options_init (&options, sizeof options);
+  options.outputs = ENGINECHECK_ALL_OUTPUTS;
+  for (options.method = NMS_METHOD_WEIGHTED; options.method <= NMS_METHOD_AVERAGE;
+       options.method++) {
+    const float *must = options.method == NMS_METHOD_MERGE
+            || options.method == NMS_METHOD_GREEDY_MERGE
+        ? merged
+        : mean;
+    g_assert_cmpint (nms_run (ctx, &boxes, &options, &result), ==, NMS_OK);
+    g_assert_cmpmem (result.suppressed_by, sizeof by, by, sizeof by);
+    g_assert_cmpuint (result.kept_count, ==, 2);
+    for (int c = 0; c < 4; c++)
+      g_assert_cmpfloat_with_epsilon (result.kept_box[c], must[c], 1e-4f);
+    g_assert_cmpmem (&result.kept_box[4], sizeof rows[2], rows[2], sizeof rows[2]);
+  }
   nms_context_free (&ctx);
 }
 
@@ -227,6 +270,7 @@ test_drift (void)
 
 static const TestCase cases[] = { TEST_ROWS ("/methods/fused/row/%s", methodcheck_row, methodrows),
   { "/methods/fused/ensemble-boxes", test_ensemble_boxes }, { "/methods/fused/batch", test_batch },
-  { "/methods/fused/drift", test_drift }, { "/methods/fused/random", test_random }, { NULL } };
+  { "/methods/fused/drift", test_drift }, { "/methods/fused/rotated", test_rotated },
+  { "/methods/fused/random", test_random }, { NULL } };
 
 TEST_PROGRAM (cases);

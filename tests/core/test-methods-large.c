@@ -56,7 +56,7 @@ compare_many (const char *name, int classes, int angles, float far, float min_si
   if (far > 0)
     for (size_t k = 0; k < 4; k++)
       corners[k] = k < 2 ? far : 2 * far;
-  for (uint32_t k = angles ? LAST_METHOD - 1 : 0; k < CALLS; k++) {
+  for (uint32_t k = 0; k < CALLS; k++) {
     BoxCall call = { .boxes = { .size = sizeof call.boxes,
                          .count = angles ? ROTATED : MANY,
                          .score = { score, 0 } } };

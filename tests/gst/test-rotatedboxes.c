@@ -35,6 +35,30 @@ test_filter (void)
   assert_ids (buffer, "1 2");
 }
 
+/* A merged box has the angle of the best one: region 3 is region 1 moved by 20 along it. */
+static void
+test_merge (void)
+{
+  g_autoptr (GstBuffer) buffer = frame_new (0);
+  const gdouble angle = atan2 (4, 3);
+  gdouble written;
+
+  add_rotated (buffer, 1, 200, 200, 100, 10, 0.9, angle);
+  add_rotated (buffer, 2, 200, 200, 100, 10, 0.8, -angle);
+  add_rotated (buffer, 3, 212, 216, 100, 10, 0.7, angle);
+  buffer = filtered ("nmsfilter method=merge", buffer);
+  assert_ids (buffer, "1 2");
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 1);
+  g_assert_cmpuint (roi->x, ==, 196);
+  g_assert_cmpuint (roi->y, ==, 208);
+  g_assert_cmpuint (roi->w, ==, 120);
+  g_assert_cmpuint (roi->h, ==, 10);
+  g_assert_true (
+      gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi, "rotation"),
+          "angle", &written));
+  g_assert_cmpfloat (written, ==, angle);
+}
+
 /* Neighbors are counted for boxes without a confidence, also for rotated ones. */
 static void
 test_neighbors (void)
@@ -181,7 +205,7 @@ test_draw_hostile (void)
     g_assert_false (picture_same (before, after, i, 26));
 }
 
-static const TestCase cases[] = { CASE (test_filter), CASE (test_neighbors),
+static const TestCase cases[] = { CASE (test_filter), CASE (test_merge), CASE (test_neighbors),
   CASE (test_record_again), CASE (test_bad_angle), CASE (test_draw), CASE (test_draw_corners),
   CASE (test_draw_hostile), { NULL } };
 

@@ -102,6 +102,14 @@ class Run(unittest.TestCase):
                          [Outcome.INVALID, Outcome.KEPT, Outcome.SUPPRESSED])
         self.assertEqual(with_nan.invalid_count, 1)
 
+    def test_merged_angles(self):
+        """The second box is the first one with its sides given the other way, moved by 2 in x."""
+        rows, angles = [[0, 4, 10, 6], [6, 0, 8, 10]], [np.pi, np.pi / 2]
+        for method, box in (("merge", [0, 4, 12, 6]), ("average", [1, 4, 11, 6])):
+            merged = nmscore.run(rows, [2, 2], angles=angles, method=method)
+            self.assertEqual(merged.kept.tolist(), [0])
+            np.testing.assert_allclose(merged.boxes, [box], atol=1e-4)
+
     def test_what_is_left_out(self):
         got = nmscore.run(self.boxes)
         ranked = nmscore.nms(self.boxes, -np.arange(250), 0.5)

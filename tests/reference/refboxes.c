@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define COORDINATE_LIMIT 1e18f
-#define TWO_PI 6.283185307179586
 
 void *
 ref_allocate (size_t count, size_t size)
@@ -195,29 +194,4 @@ ref_takes_part (const RefCall *call, size_t i)
 {
   const RefBox *box = &call->list[i];
   return !box->invalid && !box->filtered && !box->not_candidate;
-}
-
-/* The C library's sine may differ from the core's in the last bit, which changes a corner of one in
- * some 1e8 rotated boxes. */
-RefBox
-ref_upright (const RefBox *box)
-{
-  RefBox upright = *box;
-  if (box->angle == 0.0f)
-    return upright;
-
-  double angle = box->angle;
-  if (fabs (angle) > TWO_PI)
-    angle = fmod (angle, TWO_PI);
-  double x = ((double) box->x1 + box->x2) / 2.0, w = (double) box->x2 - box->x1;
-  double y = ((double) box->y1 + box->y2) / 2.0, h = (double) box->y2 - box->y1;
-  double half_w = (w * fabs (cos (angle)) + h * fabs (sin (angle))) / 2.0;
-  double half_h = (w * fabs (sin (angle)) + h * fabs (cos (angle))) / 2.0;
-
-  upright.angle = 0.0f;
-  upright.x1 = nextafterf ((float) (x - half_w), -INFINITY);
-  upright.y1 = nextafterf ((float) (y - half_h), -INFINITY);
-  upright.x2 = nextafterf ((float) (x + half_w), INFINITY);
-  upright.y2 = nextafterf ((float) (y + half_h), INFINITY);
-  return upright;
 }

@@ -54,6 +54,3 @@ bool ref_rescores (uint32_t method);
 
 /* Returns whether box i takes part. */
 bool ref_takes_part (const RefCall *call, size_t i);
-
-/* Returns the upright bounding box of a rotated box, and an upright box itself. */
-RefBox ref_upright (const RefBox *box);

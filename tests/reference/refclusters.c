@@ -4,7 +4,10 @@
 
 #include "refoverlap.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+#define TWO_PI 6.283185307179586
 
 typedef struct {
   float score;
@@ -54,8 +57,59 @@ ref_weight_of (float score)
   return score < 0x1p-64f ? 0x1p-64f : score > 0x1p32f ? 0x1p32f : score;
 }
 
+static long double
+radians_of (const RefBox *box)
+{
+  return fmod (box->angle, TWO_PI); /* as nmscore.h says, by the binary64 value */
+}
+
+/* The C library's sine may differ from the core's in the last bit, which changes a corner of one in
+ * some 1e8 rotated boxes. */
+RefBox
+ref_turn (const RefBox *head, const RefBox *member, bool around)
+{
+  RefBox turned = *member;
+  if (head->angle == 0.0f && member->angle == 0.0f)
+    return turned;
+
+  long double x = ((long double) member->x1 + member->x2) / 2,
+              w = (long double) member->x2 - member->x1;
+  long double y = ((long double) member->y1 + member->y2) / 2,
+              h = (long double) member->y2 - member->y1;
+  long double to = radians_of (head), between = radians_of (member) - to;
+  long double u = cosl (to) * x + sinl (to) * y, v = cosl (to) * y - sinl (to) * x;
+  long double c = fabsl (cosl (between)), s = fabsl (sinl (between));
+  bool crossed = c < s;
+  long double across = around ? c * w + s * h : crossed ? h : w;
+  long double down = around ? s * w + c * h : crossed ? w : h;
+
+  turned.angle = 0.0f;
+  turned.x1 = (float) (u - across / 2);
+  turned.y1 = (float) (v - down / 2);
+  turned.x2 = (float) (u + across / 2);
+  turned.y2 = (float) (v + down / 2);
+  return turned;
+}
+
 void
-ref_widen (float box[4], const RefBox *member)
+ref_turn_back (const RefBox *head, float box[4])
+{
+  if (head->angle == 0.0f)
+    return;
+
+  long double by = radians_of (head), w = (long double) box[2] - box[0];
+  long double u = ((long double) box[0] + box[2]) / 2, v = ((long double) box[1] + box[3]) / 2;
+  long double h = (long double) box[3] - box[1];
+  long double x = cosl (by) * u - sinl (by) * v, y = sinl (by) * u + cosl (by) * v;
+
+  box[0] = (float) (x - w / 2);
+  box[1] = (float) (y - h / 2);
+  box[2] = (float) (x + w / 2);
+  box[3] = (float) (y + h / 2);
+}
+
+static void
+widen (float box[4], const RefBox *member)
 {
   box[0] = member->x1 < box[0] ? member->x1 : box[0];
   box[1] = member->y1 < box[1] ? member->y1 : box[1];
@@ -64,11 +118,24 @@ ref_widen (float box[4], const RefBox *member)
 }
 
 void
-ref_make_upright (RefCall *call)
+ref_merge (const RefCall *call, int32_t head, const int32_t *of, float box[4])
 {
-  for (size_t i = 0; i < call->count; i++)
-    if (ref_takes_part (call, i))
-      call->list[i] = ref_upright (&call->list[i]);
+  const RefBox *first = &call->list[head], own = ref_turn (first, first, true);
+  float all[4] = { own.x1, own.y1, own.x2, own.y2 };
+  bool alone = true;
+
+  for (size_t i = 0; i < call->count; i++) {
+    if (of[i] != head || (int32_t) i == head)
+      continue;
+    const RefBox member = ref_turn (first, &call->list[i], true);
+    widen (all, &member);
+    alone = false;
+  }
+  if (alone)
+    return;
+  ref_turn_back (first, all);
+  for (int c = 0; c < 4; c++)
+    box[c] = all[c];
 }
 
 /* Gives every member of a cluster its outcome. Returns the number of members. */

@@ -21,11 +21,17 @@ bool ref_joins (const RefCall *call, size_t i, const RefBox *other);
 /* Returns the score of a member as a weight: from 2^-64 to 2^32. */
 float ref_weight_of (float score);
 
-/* Widens the box x1 y1 x2 y2 to the common bounding box of it and a member. */
-void ref_widen (float box[4], const RefBox *member);
+/* Replaces the box of `head` by that around it and the other boxes i of which of[i] is the head,
+ * along its sides. */
+void ref_merge (const RefCall *call, int32_t head, const int32_t *of, float box[4]);
 
-/* Replaces all boxes by their upright bounding boxes. */
-void ref_make_upright (RefCall *call);
+/* Returns a member in the coordinates that are rotated about the origin by the angle of its head.
+ * `around`: the box around the member; otherwise the member about its centre with the nearest sides
+ * that are parallel to those of the head. Its score is that of the member. */
+RefBox ref_turn (const RefBox *head, const RefBox *member, bool around);
+
+/* Rotates the centre of a box in these coordinates back. */
+void ref_turn_back (const RefBox *head, float box[4]);
 
 /* Enters `count` clusters, in the order in which they are kept while the caps allow it. `of` has
  * the number of each box's head, or -1. */

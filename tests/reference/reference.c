@@ -50,6 +50,8 @@ ref_run (const nms_boxes *boxes, const nms_options *options, RefResult *result)
   RefCall call = ref_call_read (boxes, options);
 
   result_allocate (result, call.count);
+  for (size_t i = 0; i < call.count; i++)
+    result->rotated |= call.list[i].angle != 0.0f;
   enter_dropped (&call, result);
   methods[options ? options->method : NMS_METHOD_HARD](&call, result);
   free (call.list);

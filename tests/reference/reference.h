@@ -25,6 +25,7 @@ typedef struct {
   int32_t *suppressed_by; /* count */
   float *kept_score;      /* kept_count */
   float *kept_box;        /* 4 * kept_count */
+  int rotated; /* not 0: a box is rotated, so that fused corners depend on the last bit of sines */
 } RefResult;
 
 /* Runs the method of the options; `options` may be NULL for the documented defaults. Free with

@@ -17,34 +17,33 @@ head_of (const RefCall *call, const int32_t *order, size_t n, const int32_t *of)
   return order[n];
 }
 
+/* Returns the cluster of all boxes whose head is `head`. */
 static RefCluster
-start_cluster (const RefCall *call, int32_t head)
+cluster_of (const RefCall *call, int32_t head, const int32_t *of)
 {
   const RefBox *box = &call->list[head];
-  return (RefCluster) { head, box->score, { box->x1, box->y1, box->x2, box->y2 } };
+  RefCluster cluster = { head, box->score, { box->x1, box->y1, box->x2, box->y2 } };
+
+  ref_merge (call, head, of, cluster.box);
+  return cluster;
 }
 
 static void
-run_merge (const RefCall *given, RefResult *result)
+run_merge (const RefCall *call, RefResult *result)
 {
-  RefCall call = *given;
   size_t length, count = 0;
-  int32_t *order = ref_order (&call, &length);
-  int32_t *of = ref_allocate (call.count, sizeof *of);
-  RefCluster *clusters = ref_allocate (call.count, sizeof *clusters);
+  int32_t *order = ref_order (call, &length);
+  int32_t *of = ref_allocate (call->count, sizeof *of);
+  RefCluster *clusters = ref_allocate (call->count, sizeof *clusters);
 
-  ref_make_upright (&call);
-  for (size_t i = 0; i < call.count; i++)
+  for (size_t i = 0; i < call->count; i++)
     of[i] = -1;
-  for (size_t n = 0; n < length; n++) {
-    of[order[n]] = head_of (&call, order, n, of);
+  for (size_t n = 0; n < length; n++)
+    of[order[n]] = head_of (call, order, n, of);
+  for (size_t n = 0; n < length; n++)
     if (of[order[n]] == order[n])
-      clusters[count++] = start_cluster (&call, order[n]);
-    for (size_t c = 0; c < count; c++)
-      if (clusters[c].head == of[order[n]])
-        ref_widen (clusters[c].box, &call.list[order[n]]);
-  }
-  ref_enter_clusters (&call, clusters, count, of, result);
+      clusters[count++] = cluster_of (call, order[n], of);
+  ref_enter_clusters (call, clusters, count, of, result);
   free (clusters);
   free (of);
   free (order);

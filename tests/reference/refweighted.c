@@ -84,7 +84,6 @@ static void
 join (const RefCall *call, int32_t i, Fusion *f)
 {
   const RefBox *box = &call->list[i];
-  const float corners[4] = { box->x1, box->y1, box->x2, box->y2 };
 
   if (f->members == 0) {
     f->cluster.head = i;
@@ -95,13 +94,19 @@ join (const RefCall *call, int32_t i, Fusion *f)
   f->conf += box->score;
   f->weights += weight_of (call->options, (size_t) box->source);
   f->has[box->source] = true;
-  for (int c = 0; c < 4; c++)
+  const RefBox turned = ref_turn (&f->fused, box, false);
+  const float corners[4] = { turned.x1, turned.y1, turned.x2, turned.y2 };
+  float mean[4];
+  for (int c = 0; c < 4; c++) {
     f->sum[c] += box->score * corners[c];
+    mean[c] = f->sum[c] / f->conf;
+  }
   if (f->members > 1) {
-    f->fused.x1 = f->sum[0] / f->conf;
-    f->fused.y1 = f->sum[1] / f->conf;
-    f->fused.x2 = f->sum[2] / f->conf;
-    f->fused.y2 = f->sum[3] / f->conf;
+    ref_turn_back (&f->fused, mean);
+    f->fused.x1 = mean[0];
+    f->fused.y1 = mean[1];
+    f->fused.x2 = mean[2];
+    f->fused.y2 = mean[3];
   }
 }
 
@@ -164,7 +169,6 @@ ref_run_weighted (const RefCall *given, RefResult *result)
   RefCluster *clusters = ref_allocate (call.count, sizeof *clusters);
   Fusion *fusions = ref_allocate (call.count + 1, sizeof *fusions);
 
-  ref_make_upright (&call);
   weigh (&call);
   int32_t *order = ref_order (&call, &length);
   for (size_t i = 0; i < call.count; i++)
