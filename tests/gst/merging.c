@@ -48,7 +48,7 @@ merging_close (Merging *m)
 {
   for (guint i = 0; i < m->count; i++)
     g_clear_pointer (&m->branch[i], gst_harness_teardown);
-  gst_harness_teardown (m->main);
+  harness_free (m->main);
 }
 
 GstPad *
