@@ -264,6 +264,20 @@ outputs_of (uint32_t combination)
       | (combination & 2 ? 0 : NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_BOX);
 }
 
+static int
+has_groups (const nms_options *options)
+{
+  const char *at = (const char *) options->class_options;
+
+  for (size_t i = 0; i < options->class_option_count; i++) {
+    const nms_class_options *one = (const nms_class_options *) (at
+        + i * options->class_options->size);
+    if (one->set & NMS_CLASS_GROUP)
+      return 1;
+  }
+  return 0;
+}
+
 char *
 enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options, int how)
 {
@@ -281,7 +295,8 @@ enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *op
       && !(own.min_size_ratio > 0);
   for (int e = 0; e < (by_engine ? enginecheck_count () : 1) && !difference; e++) {
     int engine = (int) enginecheck_engines[e];
-    if (engine == NMS_ENGINE_ADDED && boxes->count > ENGINECHECK_XLA_BOXES)
+    if (engine == NMS_ENGINE_ADDED
+        && (boxes->count > ENGINECHECK_XLA_BOXES || has_groups (&own))) /* which xla refuses */
       continue;
     enginecheck_use (ctx, &own, e);
     for (uint32_t combination = 0; combination < 4 && !difference; combination++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Methods and metrics with more boxes than the random calls have, so that a row crosses groups of
- * blocks: 5,000 boxes and 2,200 rotated ones are compared with the reference, and 300,000 boxes in
+ * blocks: 5,000 boxes and 400 rotated ones are compared with the reference, and 300,000 boxes in
  * equal tiles, which are not visited in rank order, with one tile.
  */
 #include "enginecheck.h"
@@ -29,7 +29,7 @@ set_call (nms_options *o, uint32_t k, float min_size_ratio)
 }
 
 #define MANY 5000
-#define ROTATED 2200 /* because the reference clips all pairs */
+#define ROTATED 400 /* because the reference clips all pairs */
 
 /* Boxes of objects of which each has some; with `far` one box is far from all others. `angles`: the
  * boxes are rotated. */
@@ -75,7 +75,7 @@ compare_many (const char *name, int classes, int angles, float far, float min_si
   nms_context_free (&ctx);
 }
 
-#define CROSSING 1500
+#define CROSSING 1000
 
 /* Each bar crosses half of the others, so that rows screen the boxes. Coordinates are small
  * integers, so that many metrics equal the threshold, or with `offset` differ from it by a rounding
