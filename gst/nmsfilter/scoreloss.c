@@ -56,6 +56,14 @@ threshold_is_set_for_unscored (const GArray *boxes, const BoxSuppressRules *rule
   return FALSE;
 }
 
+/* Whether an element of this class can convert video. In GStreamer 1.26 videoscale is no converter,
+ * but a scaler. */
+static gboolean
+is_converter (const gchar *klass)
+{
+  return strstr (klass, "Converter/Video") || strstr (klass, "Video/Scaler");
+}
+
 /* Whether an element converts video from one format or size to another: a converter whose
  * caps differ on both sides. */
 static gboolean
@@ -69,7 +77,7 @@ converts (GstElement *element, GstPad *src, const gchar *klass)
   gst_clear_caps (&from);
   gst_clear_caps (&to);
   gst_clear_object (&sink);
-  return differ && strstr (klass, "Converter/Video");
+  return differ && is_converter (klass);
 }
 
 /* Whether buffers pass such a converter upstream, which drops confidences, and behind it only
@@ -89,7 +97,7 @@ converter_is_upstream (GstElement *element)
 
     gst_object_unref (pad);
     pad = NULL;
-    if (klass && (g_str_equal (klass, "Generic") || strstr (klass, "Converter/Video"))) {
+    if (klass && (g_str_equal (klass, "Generic") || is_converter (klass))) {
       found = converts (parent, src, klass);
       pad = gst_element_get_static_pad (parent, "sink");
     }
