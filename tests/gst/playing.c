@@ -69,3 +69,19 @@ playing_stat (GstElement *pipeline, const gchar *element, const gchar *name)
 
   return value;
 }
+
+void
+playing_seek (GstElement *pipeline, guint frames, GstClockTime distance)
+{
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  gst_message_unref (playing_wait (pipeline, GST_MESSAGE_ASYNC_DONE));
+  for (guint i = 0; i < 20; i++) {
+    g_assert_true (gst_element_seek (pipeline, 1, GST_FORMAT_TIME,
+        GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, GST_SEEK_TYPE_SET,
+        (gint64) ((i * 7 % frames) * distance), GST_SEEK_TYPE_SET, (gint64) (frames * distance)));
+    gst_message_unref (playing_wait (pipeline, GST_MESSAGE_ASYNC_DONE));
+  }
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  gst_message_unref (playing_wait (pipeline, GST_MESSAGE_EOS));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}

@@ -22,3 +22,7 @@ void playing_probe (GstElement *pipeline, const gchar *element, const gchar *pad
 
 /* Returns a field of the property stats of the element with this name. */
 guint64 playing_stat (GstElement *pipeline, const gchar *element, const gchar *name);
+
+/* Seeks 20 times in the first `frames` frames, plays from the last place to the end of these, and
+ * stops the pipeline. */
+void playing_seek (GstElement *pipeline, guint frames, GstClockTime distance);
