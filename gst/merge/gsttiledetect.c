@@ -454,7 +454,7 @@ set_target (GstTileDetect *self, const gchar *ghost, GstElement *inside)
 typedef struct
 {
   GstElement *tee, *merge;
-  GstElement *funnel, *found; /* before and behind the shared detector, or NULL */
+  GstElement *funnel, *found; /* input and output of the shared detector; NULL: not shared */
 } Frame;
 
 /* Adds the elements through which whole frames pass. */

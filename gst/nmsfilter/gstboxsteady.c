@@ -81,23 +81,23 @@ struct _GstBoxSteady
   SteadySettings settings;
   guint64 max_gap;
   guint lookahead;       /* constant while started */
-  GstClockTime distance; /* of frames; 0: not known yet */
+  GstClockTime distance; /* time between frames; 0: not known yet */
 
   /* used by the streaming thread only */
   GArray *held;     /* Box: those to add to this buffer */
   GArray *batch;    /* Box: those of them that become the same metadata */
   gboolean timed;   /* the caps state the distance of frames */
   GQueue waiting;   /* Waiting */
-  Waiting *leaving; /* what is decided; NULL: it did not wait */
+  Waiting *leaving; /* the waiting buffer that is decided; NULL: the buffer did not wait */
 };
 
 /* What is kept of a stream. */
 typedef struct
 {
   SteadyLinks *links;
-  gboolean restart;   /* before the next frame */
+  gboolean restart;   /* the next frame begins new links */
   GstClockTime time;  /* running time of the last frame; GST_CLOCK_TIME_NONE: unknown */
-  gint width, height; /* of the last frame */
+  gint width, height; /* size of the last frame */
 } SteadyStream;
 
 G_DEFINE_TYPE (GstBoxSteady, gst_box_steady, GST_TYPE_BOX_FILTER)

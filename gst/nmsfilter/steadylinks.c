@@ -21,29 +21,29 @@ typedef struct
   Box last;                               /* the last box of the link */
   gfloat centre[2], size[2], velocity[2]; /* x, y; pixels, and pixels a frame */
   gfloat corners[4];                      /* x1 y1 x2 y2, as predicted for this frame */
-  gfloat score;                           /* of the link */
-  guint scores;                           /* scores of which it was made */
+  gfloat score;                           /* score of the link so far */
+  guint scores;                           /* number of boxes that gave it */
   guint hits;                             /* bit i: the link had a box i frames ago */
   guint missed;                           /* frames since the last box */
   gint id;                                /* 0: not confirmed */
   gint box;                               /* index of its box in this frame, or -1 */
   guint64 seen;                           /* number of the last frame in which it had a box */
-  gboolean ended;                         /* because it had none */
+  gboolean ended;                         /* the link went too long without a box */
 } Link;
 
 /* A box of a link in a frame that waits. */
 typedef struct
 {
-  Box box;    /* as it is if its link is confirmed */
-  gint index; /* in the frame, or -1: it is held */
+  Box box;    /* the box to write if its link is confirmed */
+  gint index; /* index of the box in the frame; -1: a held box */
   Link *link;
 } Outcome;
 
 struct _SteadyFrame
 {
   GArray *outcomes;
-  guint64 number;   /* of the frame */
-  BoxCounts counts; /* of link_frame */
+  guint64 number;   /* number of the frame since the element started */
+  BoxCounts counts; /* what link_frame returned */
 };
 
 typedef struct
@@ -62,7 +62,7 @@ typedef struct
 typedef struct
 {
   gfloat corners[4];
-  guint index; /* in the frame */
+  guint index; /* index of the box in the frame */
   gboolean linked;
 } Part;
 
@@ -71,9 +71,9 @@ struct _SteadyLinks
   GPtrArray *links;
   GArray *edges, *pairs, *parts;
   gint next_id;
-  guint64 number;  /* of frames */
-  guint frames;    /* since the restart, up to 32 */
-  guint restarts;  /* that ended links, since the last frame */
+  guint64 number;  /* number of frames so far */
+  guint frames;    /* number of frames since the restart, up to 32 */
+  guint restarts;  /* number of restarts since the last frame that ended links */
   gboolean tracks; /* a tracker gives ids */
 };
 

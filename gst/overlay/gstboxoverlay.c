@@ -77,7 +77,7 @@ G_DECLARE_FINAL_TYPE (GstBoxOverlay, gst_box_overlay, GST, BOX_OVERLAY, GstBaseT
 /* What is needed to paint on the frames of one stream. */
 typedef struct
 {
-  GstVideoInfo info; /* its format is UNKNOWN if the caps are not raw video */
+  GstVideoInfo info; /* format UNKNOWN: the caps are not raw video */
   BoxDraw *draw;
 } OverlayStream;
 

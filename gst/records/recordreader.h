@@ -28,7 +28,8 @@ RecordReader *record_reader_new (LineReader *lines, RecordFormat format, gsize m
     LabelTable *labels);
 void record_reader_free (RecordReader *self);
 
-/* Says what a text is that is no recording, and what to do with it, by its first bytes. */
+/* Guesses from its first bytes what a file is that cannot be read as a recording. Returns the end
+ * of an error message, which says what it is and what to do with it. */
 const gchar *record_reader_guess (const gchar *text);
 
 /* Returns the lines, which the reader owns. */

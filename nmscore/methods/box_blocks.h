@@ -49,7 +49,7 @@ typedef struct nms__box_blocks {
   uint32_t *place;                                /* indexed by frame position */
   nms__rotated_columns rotated;  /* the screen of rotated boxes, by place, in the scratch of the
                                  * engines; only if the frame has rotated boxes */
-  double origin[2];              /* of the screen's coordinates */
+  double origin[2];              /* origin of the coordinates of `rotated` */
   uint32_t *begin, *end;         /* the places of the box's class partition, by place */
   nms__box_columns bounds;       /* bounding box of each block; `scaled` is 0 */
   nms__box_columns group_bounds; /* the same of each group of NMS__BLOCK blocks */
@@ -153,9 +153,9 @@ typedef struct nms__row {
   nms__box box;
   size_t place, begin, end;
   size_t first_group;          /* number of the first group that was not yet tested */
-  uint64_t groups;             /* of the NMS__BLOCK groups before it those not yet visited */
+  uint64_t groups;             /* bits of the groups before first_group not yet visited */
   size_t first_block;          /* number of the first block of the current group */
-  uint64_t left;               /* its blocks not yet visited */
+  uint64_t left;               /* bits of the blocks of this group not yet visited */
   nms__measure_block *measure; /* the kernel for the next block */
   int metric;
   float min_size_ratio;         /* 0 if refine compares the areas, because boxes are rotated */

@@ -59,8 +59,9 @@ metric_lanes (const nms__columns *c, size_t i, const wide *b, vf inter, int metr
   return iou;
 }
 
-/* Returns which of the LANES boxes starting at i have an intersection with the box of at least
- * `share` times the sum of both areas, or of the lesser area. */
+/* Compares the intersection with `share` times the sum of both areas, or, for IoS, times the
+ * smaller area. Returns the lanes where it is at least as large: only these boxes may exceed the
+ * limit. */
 INLINE vm
 may_exceed (const nms__columns *c, size_t i, const wide *b, vf inter, int metric, float share)
 {

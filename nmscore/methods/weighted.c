@@ -30,8 +30,8 @@ typedef struct weighted {
   nms__box_blocks blocks;
   uint64_t *order, *order2; /* packed keys, for sorting */
   uint64_t *heads;          /* a bit for each place: the boxes that are a cluster's head */
-  cluster *clusters;        /* by place of the head */
-  float *score;             /* of the cluster, by place of the head */
+  cluster *clusters;        /* indexed by place of the head */
+  float *score;             /* score of the cluster, indexed by place of the head */
   size_t count;             /* number of clusters */
   uint32_t *head;           /* place of the cluster's head, by frame position */
   uint32_t *previous;       /* the member that joined before, by frame position; NONE: the head */

@@ -29,7 +29,7 @@ struct HogDetect {
   /* used by the streaming thread only */
   GstVideoInfo info;
   guint64 frames;
-  GstClockTime pts; /* of the last frame */
+  GstClockTime pts; /* time of the last frame */
   cv::HOGDescriptor *hog;
 };
 
@@ -78,7 +78,7 @@ detect (HogDetect *self, GstBuffer *buffer, const cv::Mat &picture, double scale
   const double score = CLAMP (score_threshold, 1e-9, 1 - 1e-9);
   cv::Mat enlarged;
   std::vector<cv::Rect> windows;
-  std::vector<double> distances; /* from the SVM's boundary */
+  std::vector<double> distances; /* distances from the SVM's boundary */
 
   if (scale != 1)
     cv::resize (picture, enlarged, cv::Size (), scale, scale);
