@@ -76,32 +76,53 @@ add_exact (GstBuffer *buffer, gint id, const gchar *label, gdouble x1, gdouble y
   return roi;
 }
 
-/* Adds the regions of a text such as "1 car 0,0,100,50 0.9; 2 wheel 5,40,9,9 in 1": id, label,
- * place, and if it has them, confidence and id of the parent. */
+/* Adds the regions of a text such as "1 car 0,0,100,50 0.9; 2 wheel 5,40,9,9 in 1": id, label (-:
+ * none), place, and if it has them, confidence (also nan, inf) and id of the parent. The place is
+ * x,y,width,height in pixels, or x1:y1:x2:y2, the corners as add_exact takes them. */
 static inline void
 add_boxes (GstBuffer *buffer, const gchar *text)
 {
   gchar **list = g_strsplit (text, "; ", -1);
 
-  for (guint i = 0; list[i]; i++) {
-    gchar label[32], *confidence = strrchr (list[i], ' ') + 1, *in = strstr (list[i], " in ");
+  for (guint i = 0; list[i] && *list[i]; i++) {
+    gchar **words = g_strsplit (list[i], " ", -1), *end;
+    const gchar *label = strcmp (words[1], "-") ? words[1] : NULL;
+    const gboolean scored = words[3] && strcmp (words[3], "in") != 0;
+    const gdouble confidence = scored ? g_ascii_strtod (words[3], &end) : 0;
+    const gint id = atoi (words[0]);
     GstVideoRegionOfInterestMeta *roi;
-    gint id, x, y, w, h;
+    gint x, y, w, h;
+    gdouble at[4];
 
-    if (in) {
-      *in = '\0';
-      confidence = strrchr (list[i], ' ') + 1;
-    }
-    g_assert_cmpint (sscanf (list[i], "%d %31s %d,%d,%d,%d", &id, label, &x, &y, &w, &h), ==, 6);
-    if (strchr (confidence, ','))
+    g_assert_true (!scored || (*words[3] && *end == '\0'));
+    if (strchr (words[2], ':')) {
+      for (guint k = 0; k < 4; k++, end++)
+        at[k] = g_ascii_strtod (k ? end : words[2], &end);
+      g_assert_true (scored);
+      roi = add_exact (buffer, id, label, at[0], at[1], at[2], at[3], confidence);
+    } else {
+      g_assert_cmpint (sscanf (words[2], "%d,%d,%d,%d", &x, &y, &w, &h), ==, 4);
       roi = add_region (buffer, id, label, x, y, (guint) w, (guint) h);
-    else
-      roi = add_scored (buffer, id, label, x, y, (guint) w, (guint) h,
-          g_ascii_strtod (confidence, NULL));
-    if (in)
-      roi->parent_id = atoi (in + 4);
+      if (scored)
+        gst_video_region_of_interest_meta_add_param (roi,
+            gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, confidence, NULL));
+    }
+    for (guint k = 3; words[k]; k++)
+      if (strcmp (words[k], "in") == 0)
+        roi->parent_id = atoi (words[k + 1]);
+    g_strfreev (words);
   }
   g_strfreev (list);
+}
+
+/* Returns a frame at 0 s with the regions of this text. */
+static inline GstBuffer *
+frame_with (const gchar *boxes)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_boxes (buffer, boxes);
+  return buffer;
 }
 
 /* Returns the ids of all regions on the buffer, in its order: "1 4 7". Static. */
@@ -300,6 +321,35 @@ assert_stats (GstElement *element, const gchar *expected)
       g_error ("%s is %" G_GUINT64_FORMAT ", not %s", list[i], found, value + 1);
   }
   g_strfreev (list);
+}
+
+/* A frame, the launch line of the element that it goes through, and what it shows. */
+typedef struct
+{
+  const gchar *name, *line, *boxes;
+  const gchar *ids;   /* those that are left */
+  const gchar *tags;  /* as assert_tags takes them, or NULL */
+  const gchar *stats; /* as assert_stats takes them, or NULL */
+} FrameRow;
+
+/* Sends each frame through a new element. */
+static inline void
+expect_frames (const FrameRow *rows, guint count)
+{
+  for (guint i = 0; i < count; i++) {
+    GstHarness *h = harness_new (rows[i].line);
+    GstBuffer *out = through (h, frame_with (rows[i].boxes));
+
+    if (strcmp (ids_on (out), rows[i].ids) != 0)
+      g_error ("%s: %s left \"%s\", not \"%s\"", rows[i].name, rows[i].line, ids_on (out),
+          rows[i].ids);
+    if (rows[i].tags)
+      assert_tags (out, rows[i].tags);
+    if (rows[i].stats)
+      assert_stats (h->element, rows[i].stats);
+    gst_buffer_unref (out);
+    gst_harness_teardown (h);
+  }
 }
 
 /* Increments the gint `count`, atomically: for the signal notify. */
