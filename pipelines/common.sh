@@ -21,11 +21,12 @@ NMS_SELF=$(basename "$0" .sh)
 
 # Debian packages by purpose: nmscore and nmsfilter; the elements of records/ and
 # overlay/; all scripts and GStreamer programs in Python; GstAnalytics, from GStreamer
-# 1.24 on; live-camera.sh. tests/run.sh has those of the tests. What takes the most disk on
+# 1.24 on; the test camera of live-camera.sh. tests/run.sh has those of the tests. What takes the most disk on
 # Debian 12, with what it depends on: the first three -dev packages 280 MB, of which Mesa
 # with LLVM, on which libgstreamer-plugins-base1.0-dev depends, 190 MB; gcc and g++ 280 MB;
 # gstreamer1.0-libav 190 MB, without which there is neither H.264 nor the sample video;
-# libpango1.0-dev 90 MB, for boxoverlay; OpenCV's three libraries 30 MB (nms_opencv).
+# libpango1.0-dev 90 MB, for boxoverlay; OpenCV's three libraries 30 MB (nms_opencv). The test
+# camera takes 120 MB more, which only its users install.
 NMS_PACKAGES_MINIMAL="gcc libc6-dev meson ninja-build pkg-config
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libglib2.0-dev"
 NMS_PACKAGES_ELEMENTS="g++ libsimdjson-dev libpango1.0-dev"
@@ -33,7 +34,7 @@ NMS_PACKAGES_PIPELINES="gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.
   gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x fonts-dejavu-core
   python3-gi python3-gst-1.0 gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0"
 NMS_PACKAGES_ANALYTICS="libgstreamer-plugins-bad1.0-dev"
-NMS_PACKAGES_PYTHON="gir1.2-gst-rtsp-server-1.0"
+NMS_PACKAGES_TEST_CAMERA="gir1.2-gst-rtsp-server-1.0"
 
 # Prints a line, on a terminal in place of the line that shows progress.
 say ()
@@ -309,8 +310,6 @@ nms_element ()
 # module gi, Debian's if the first one in PATH lacks it.
 nms_prepare_python ()
 {
-  # shellcheck disable=SC2086
-  nms_install $NMS_PACKAGES_PYTHON
   for NMS_PYTHON in python3 /usr/bin/python3; do
     ! nms_child "$NMS_PYTHON" -c 'import gi; gi.require_version ("Gst", "1.0")' 2>/dev/null ||
       return 0

@@ -86,6 +86,7 @@ fi
 nms_filter
 
 if [ "$camera" = test ]; then
+  nms_install $NMS_PACKAGES_TEST_CAMERA
   # The server ends when no process holds this pipe open.
   exec {address}< <(exec "$NMS_PYTHON" "$NMS_ROOT/pipelines/live/rtsp-server.py" \
     "${NMS_INPUT:-$(nms_sample_video)}" "$NMS_CODEC")

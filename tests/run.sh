@@ -112,7 +112,7 @@ BESIDE_STAGES="fresh packages"
 BUILD="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS ccache python3-dev python3-numpy"
 ELEMENTS="gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-libav fonts-dejavu-core python3-jsonschema"
-VIDEO="$NMS_PACKAGES_PIPELINES $NMS_PACKAGES_PYTHON python3-jsonschema"
+VIDEO="$NMS_PACKAGES_PIPELINES python3-jsonschema"
 ONNX="gstreamer1.0-python3-plugin-loader python3-opencv opencv-doc"
 RULES="clang-format g++ man-db reuse"
 PYPI="python3-pip python3-venv"
@@ -125,7 +125,7 @@ packages_of ()
   cross="$bare debootstrap"
   case $1 in
     user) echo "$BUILD $VIDEO" ;;
-    release) echo "$BUILD $VIDEO $ONNX $RULES $PYPI git gstreamer1.0-plugins-bad python3-torchvision
+    release) echo "$BUILD $VIDEO $ONNX $RULES $PYPI $NMS_PACKAGES_TEST_CAMERA git gstreamer1.0-plugins-bad python3-torchvision
       chromium chromium-driver curl python3-selenium
       kcat mosquitto mosquitto-clients python3-paho-mqtt
       doxygen furo python3-breathe python3-myst-parser python3-sphinx" ;;

@@ -36,7 +36,7 @@ install_packages ()
 
 release=${1-} debian=$release architecture=
 PACKAGES="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES
-  $NMS_PACKAGES_ANALYTICS $NMS_PACKAGES_PYTHON binutils gstreamer1.0-plugins-bad
+  $NMS_PACKAGES_ANALYTICS $NMS_PACKAGES_TEST_CAMERA binutils gstreamer1.0-plugins-bad
   libopencv-dev opencv-doc python3-opencv gstreamer1.0-python3-plugin-loader python3-onnx python3-dev python3-jsonschema python3-numpy"
 FEATURES="-Danalytics=enabled -Dpython=enabled" SUITES=
 case $release in

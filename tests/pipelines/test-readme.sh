@@ -31,8 +31,14 @@ NMS_DECODER=(filesrc location="$(nms_sample_video)" ! decodebin ! videoconvert)
 nms_cut 25
 nms_launch -q "${NMS_SOURCE[@]}" ! jpegenc quality=95 ! avimux ! filesink location=clip.avi
 nms_prepare_python
-exec {camera}< <(exec "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$(nms_sample_video)" jpeg)
-read -r -t 30 -u "$camera" address
+address= cameras=0
+if "$NMS_PYTHON" -c 'import gi; gi.require_version ("GstRtspServer", "1.0")' 2>/dev/null; then
+  cameras=2
+  exec {camera}< <(exec "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$(nms_sample_video)" jpeg)
+  read -r -t 30 -u "$camera" address
+else
+  echo "The lines with a camera are left out, because $NMS_PACKAGES_TEST_CAMERA is not installed."
+fi
 
 python3 - "$address" "$ROOT"/{README,docs/{nmsfilter,methods,boxmerge,geometry,boxrecord,boxreplay,boxoverlay,boxtransform,tiledetect},pipelines/README,pipelines/detectors/README}.md <<'END'
 import re, sys
@@ -44,6 +50,8 @@ for path in sys.argv[2:]:
     to_file = re.search(r"`(x264enc ! .*? location=out.mkv)`", text)
     for block in re.findall(r"^```sh\n(.*?)^```", text, re.S | re.M):
         if not re.search(r"^(gst-launch-1.0|[A-Z]+=|cc |pipelines/live)", block, re.M):
+            continue
+        if not address and "rtsp://" in block:
             continue
         if to_file and not instead:
             block, instead = re.subn(r"\bautovideosink\b", to_file[1], block)
@@ -110,7 +118,7 @@ for file in *.jsonl; do
   [ "$(boxes "$file")" -gt 0 ] || fail "$file has no boxes"
 done
 [ "$(grep -c '^25 frames, boxes: [1-9]' out)" -ge 2 ] || { cat out err >&2; fail "filter-video"; }
-[ "$(grep -cE '^[1-9][0-9]* frames in (people|test).mkv$' out)" = 2 ] || { cat out err >&2; fail "cameras"; }
+[ "$(grep -cE '^[1-9][0-9]* frames in (people|test).mkv$' out)" = "$cameras" ] || { cat out err >&2; fail "cameras"; }
 
 # The lines about the Python package.
 PYTHONPATH=$NMS_PYTHON_DIR "$NMS_PYTHON" block.py || fail "the lines of Python"
