@@ -339,7 +339,7 @@ stage_xla ()
       LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/env/lsan.supp":print_suppressions=0 \
       UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
       suites asan --suite xla test-xla test-lazy-resident nmsfilter-xla-device \
-      xla-conformance-combined
+      xla-conformance
     stage=xla
   fi
   unset NMS_TEST_XLA_PLUGIN

@@ -58,44 +58,113 @@ hostile_float (BoxRandom *random)
   return values[boxrandom_below (random, COUNT (values))];
 }
 
+/* Draws a box from its corner and its extents, of one of the layouts beyond BOXGEN_TEMPERS. */
+static void
+box_of_layout (BoxRandom *random, int layout, size_t i, size_t n, float box[4])
+{
+  const float side = 4 * sqrtf ((float) n), at = (float) i;
+  const bool tall = chance (random, 50);
+
+  box[0] = side * boxrandom_unit (random);
+  box[1] = side * boxrandom_unit (random);
+  box[2] = 1 + 11 * boxrandom_unit (random);
+  box[3] = 1 + 11 * boxrandom_unit (random);
+  switch (layout) {
+    case BOXGEN_ONE_SPOT:
+      for (int c = 0; c < 4; c++)
+        box[c] = boxrandom_unit (random) + (c < 2 ? 0.0f : 20.0f);
+      break;
+    case BOXGEN_ALL_SIZES:
+      box[2] = expf (20 * boxrandom_unit (random) - 10);
+      box[3] = expf (20 * boxrandom_unit (random) - 10);
+      break;
+    case BOXGEN_BARS:
+      box[tall ? 3 : 2] = 1000;
+      break;
+    case BOXGEN_GIANT:
+      if (i == n / 2) {
+        box[0] = box[1] = -1e17f;
+        box[2] = box[3] = 2e17f;
+      }
+      break;
+    case BOXGEN_HUGE:
+      for (int c = 0; c < 4; c++)
+        box[c] = c < 2 ? 1e18f * (1.9f * boxrandom_unit (random) - 1) : 1e17f * box[c] / 12;
+      break;
+    case BOXGEN_LINE:
+      box[n % 2] = at / 2;
+      box[1 - n % 2] = 0;
+      break;
+    case BOXGEN_SMALL: /* around 2^-50, the smallest extent that can overlap */
+      for (int c = 0; c < 4; c++)
+        box[c] = ldexpf (boxrandom_unit (random) * (c < 2 && tall ? -1 : 1),
+            -40 - (int) boxrandom_below (random, 13));
+      break;
+    case BOXGEN_OUTLIERS:
+      if (chance (random, 5)) {
+        box[0] = 2e18f * boxrandom_unit (random) - 1e18f;
+        box[1] = 2e9f * boxrandom_unit (random) - 1e9f;
+      } else if (chance (random, 10)) {
+        box[2] = 0;
+      }
+      break;
+    case BOXGEN_CONCENTRIC: /* down to extents whose products are subnormal */
+      box[2] = (float) (1e6 * exp (-(double) i * (80.0 / (double) n)));
+      box[3] = i % 5 ? box[2] : 1.0f;
+      box[0] = box[1] = -box[2] / 2;
+      break;
+    case BOXGEN_DIAGONAL: /* cells whose numbers would be equal if they simply wrapped around */
+      box[0] = -3 * at;
+      box[1] = 6 * at;
+      box[2] = box[3] = 4;
+      break;
+    case BOXGEN_FAR_TILES: { /* outliers in many tiles of a grid, at the ends of the coordinates */
+      const float far = i % 3 ? 0 : ldexpf (i % 2 ? 1 : -1, (int) (i % 60));
+      box[0] = far + (float) (i % 50) * 3;
+      box[1] = far * (float) (i % 7) + (float) (i / 50);
+      break;
+    }
+    default: /* BOXGEN_APART */
+      box[0] = (float) (i % 300) * 5;
+      box[1] = (float) (i / 300) * 5;
+      box[2] = box[3] = 4;
+      break;
+  }
+  for (int c = 2; c < 4; c++)
+    box[c] = fminf (fmaxf (box[c - 2] + box[c], -1e18f), 1e18f);
+}
+
 static void
 box_of_temper (BoxRandom *random, int temper, float scale, float box[4])
 {
-  float w, h;
+  float w = 40 * boxrandom_unit (random), h = 40 * boxrandom_unit (random);
 
+  box[0] = 100 * boxrandom_unit (random);
+  box[1] = 100 * boxrandom_unit (random);
   switch (temper) {
     case BOXGEN_GRID:
-      for (int i = 0; i < 2; i++) {
+      for (int i = 0; i < 2; i++)
         box[i] = (float) boxrandom_below (random, 6);
-        box[i + 2] = box[i] + (float) boxrandom_below (random, 6);
-      }
+      w = (float) boxrandom_below (random, 6);
+      h = (float) boxrandom_below (random, 6);
       break;
     case BOXGEN_EQUAL:
       box[0] = box[1] = (float) boxrandom_below (random, 3);
-      box[2] = box[3] = box[0] + 3;
+      w = h = 3;
       break;
     case BOXGEN_CROWD:
     case BOXGEN_SCALED:
-      w = 20 + 8 * boxrandom_unit (random);
-      h = 40 + 8 * boxrandom_unit (random);
+      w = 20 + w / 5;
+      h = 40 + h / 5;
       box[0] = 50 * (float) boxrandom_below (random, 12) + 15 * boxrandom_unit (random);
       box[1] = 60 * (float) boxrandom_below (random, 6) + 15 * boxrandom_unit (random);
-      box[2] = box[0] + w;
-      box[3] = box[1] + h;
-      break;
-    default: /* Draws corners for BOXGEN_UNIFORM and for the valid boxes of BOXGEN_HOSTILE. */
-      box[0] = 100 * boxrandom_unit (random);
-      box[1] = 100 * boxrandom_unit (random);
-      box[2] = box[0] + 40 * boxrandom_unit (random);
-      box[3] = box[1] + 40 * boxrandom_unit (random);
-      break;
   }
-  for (int i = 0; i < 4; i++)
+  box[2] = box[0] + w;
+  box[3] = box[1] + h;
+  for (int i = 0; i < 4; i++) {
     box[i] *= scale;
-  if (temper == BOXGEN_HOSTILE) {
-    for (int i = 0; i < 4; i++)
-      if (chance (random, 25))
-        box[i] = hostile_float (random);
+    if (temper == BOXGEN_HOSTILE && chance (random, 25))
+      box[i] = hostile_float (random);
   }
 }
 
@@ -122,11 +191,14 @@ make_corners (BoxCall *call, BoxRandom *random, int temper)
   }
   for (size_t i = 0; i < n; i++) {
     float box[4];
-    box_of_temper (random, temper, scale, box);
+    if (temper < BOXGEN_TEMPERS)
+      box_of_temper (random, temper, scale, box);
+    else
+      box_of_layout (random, temper, i, n, box);
     for (size_t k = 0; k < 4; k++)
       call->corners[form == 1 ? n * k + i : 4 * i + k] = box[k];
   }
-  if (n && chance (random, 10)) { /* one box is far from all others */
+  if (n && temper < BOXGEN_TEMPERS && chance (random, 10)) { /* one box is far from all others */
     const size_t i = boxrandom_below (random, (uint32_t) n);
     const float far = ldexpf (1.0f, 4 + (int) boxrandom_below (random, 30));
     for (size_t k = 0; k < 4; k++)
@@ -156,14 +228,25 @@ make_scores (BoxCall *call, BoxRandom *random, int temper)
   }
 }
 
+/* Returns a random id of `classes` ones. Their kind is the remainder of `classes` by 5. */
 static int32_t
 random_class (BoxRandom *random, uint32_t classes)
 {
   static const int32_t few[] = { 0, -1, INT32_MIN, INT32_MAX, 7, 65536, -65536, INT32_MIN + 1 };
+  const uint32_t k = boxrandom_below (random, classes);
 
-  if (classes > COUNT (few))
-    return (int32_t) (boxrandom_bits (random) & 0xffffffff);
-  return few[boxrandom_below (random, classes)];
+  switch (classes % 5) {
+    case 0: /* spread over all 32-bit numbers */
+      return (int32_t) (0x80000000u + k * 4000037u);
+    case 1: /* equal in their lower bits */
+      return (int32_t) (k << 20);
+    case 2: /* equal in the upper bits of the product with 2654435769 */
+      return (int32_t) (k * 0x10000u * 0x144cbc89u);
+    case 3:
+      return few[k % COUNT (few)];
+    default:
+      return -1 - (int32_t) k;
+  }
 }
 
 static void
@@ -207,16 +290,29 @@ score_near (const BoxCall *call, BoxRandom *random)
   return s;
 }
 
-static void
-load_box (const BoxCall *call, size_t i, float box[4])
+/* Returns where corner k of box i is. */
+static float *
+corner_at (const BoxCall *call, size_t i, int k)
 {
   const nms_column *columns[4] = { &call->boxes.x1, &call->boxes.y1, &call->boxes.x2,
     &call->boxes.y2 };
+  const ptrdiff_t stride = columns[k]->stride ? columns[k]->stride : (ptrdiff_t) sizeof (float);
 
-  for (int k = 0; k < 4; k++) {
-    ptrdiff_t stride = columns[k]->stride ? columns[k]->stride : (ptrdiff_t) sizeof (float);
-    memcpy (&box[k], (const char *) columns[k]->data + (ptrdiff_t) i * stride, sizeof box[k]);
-  }
+  return (float *) columns[k]->data + (ptrdiff_t) i * stride / (ptrdiff_t) sizeof (float);
+}
+
+static void
+load_box (const BoxCall *call, size_t i, float box[4])
+{
+  for (int k = 0; k < 4; k++)
+    box[k] = *corner_at (call, i, k);
+}
+
+static void
+store_box (const BoxCall *call, size_t i, const float box[4])
+{
+  for (int k = 0; k < 4; k++)
+    *corner_at (call, i, k) = box[k];
 }
 
 /* Draws a threshold that equals the overlap of two of the boxes, or is one float off. */
@@ -280,8 +376,8 @@ make_options (BoxCall *call, BoxRandom *random, uint32_t classes)
   o->inclusive = chance (random, 40);
   o->score_strict = chance (random, 30);
   o->class_agnostic = chance (random, 30);
-  if (chance (random, 30))
-    o->max_detections = 1 + boxrandom_below (random, n + 2);
+  if (chance (random, 30)) /* often far below the number of boxes */
+    o->max_detections = 1 + boxrandom_below (random, chance (random, 50) ? n / 8 + 2 : n + 2);
   if (chance (random, 30))
     o->max_per_class = 1 + boxrandom_below (random, n / 2 + 2);
   if (chance (random, 25))
@@ -312,17 +408,76 @@ make_options (BoxCall *call, BoxRandom *random, uint32_t classes)
     o->class_options = call->class_options;
 }
 
+/* Gives the best half of the boxes one place, or some places by class, so that they suppress each
+ * other and do not fill a cap. */
+static void
+pile (BoxCall *call, BoxRandom *random)
+{
+  for (size_t i = 0; call->score && i < call->boxes.count; i++) {
+    float box[4];
+    if (chance (random, 50))
+      continue;
+    load_box (call, boxrandom_below (random, 3) % (uint32_t) call->boxes.count, box);
+    store_box (call, i, box);
+    call->score[i] += 10;
+  }
+}
+
 void
 boxcall_random (BoxCall *call, BoxRandom *random, int temper, size_t count)
 {
-  static const uint32_t class_counts[] = { 0, 1, 2, 3, 8, 1000 };
+  static const uint32_t class_counts[] = { 0, 1, 3, 8, 12, 80, 84, 1000 };
   uint32_t classes = class_counts[boxrandom_below (random, COUNT (class_counts))];
 
   *call = (BoxCall) { .boxes = { .size = sizeof call->boxes, .count = count } };
   make_corners (call, random, temper);
   make_scores (call, random, temper);
   make_others (call, random, classes);
+  if (temper < BOXGEN_HOSTILE && chance (random, 10))
+    pile (call, random);
   make_options (call, random, classes);
+}
+
+void
+boxcall_random_method (BoxCall *call, BoxRandom *random, int temper)
+{
+  static const float sigmas[] = { 0, 0.5f, 1, 2, 0.01f, 1e9f }, least[] = { 0, 0.001f, 0.3f, 0.5f };
+  nms_options *o = &call->options;
+  const size_t n = call->boxes.count;
+  const bool upright = temper != BOXGEN_UNIFORM && temper != BOXGEN_CROWD;
+
+  o->method = boxrandom_below (random, NMS_METHOD_AVERAGE + 1);
+  do
+    o->metric = boxrandom_below (random, NMS_METRIC_PROBIOU + 1);
+  while (nms_method_reason ((int) o->method, (int) o->metric));
+  o->sigma = sigmas[boxrandom_below (random, COUNT (sigmas))];
+  o->min_score = least[boxrandom_below (random, COUNT (least))];
+  o->fused_score = boxrandom_below (random, 4);
+  o->source_count = boxrandom_below (random, 5);
+  for (size_t i = 0; i < COUNT (call->weights); i++)
+    call->weights[i] = chance (random, 12) ? 0x1p32f : boxrandom_unit (random) + 0.125f;
+  o->source_weights = chance (random, 50) ? call->weights : NULL;
+  call->source = allocate (n, sizeof *call->source);
+  call->angle = allocate (n, sizeof *call->angle);
+  for (size_t i = 0; i < n; i++) {
+    call->source[i] = (int32_t) boxrandom_below (random, (uint32_t) o->source_count)
+        - chance (random, 1);
+    call->angle[i] = chance (random, 66) ? boxrandom_unit (random) * 7 - 3.5f : 0;
+  }
+  if (chance (random, 75))
+    call->boxes.source = (nms_column) { call->source, 0 };
+  /* the reference computes overlaps of rotated boxes by another way, so scores that depend on them
+   * may differ in the last bits */
+  if (upright || chance (random, 50) || (o->method && o->method < NMS_METHOD_WEIGHTED))
+    return;
+  call->boxes.angle = (nms_column) { call->angle, 0 };
+  o->iou_threshold = boxrandom_unit (random) * 0.9f; /* so that it equals no metric */
+  if (o->method == NMS_METHOD_HARD && chance (random, 50)) {
+    /* tiny boxes, many intersections of which have extents below 2^-50 and count */
+    o->iou_threshold *= 0.05f;
+    for (size_t i = 0; i < 4 * n; i++)
+      call->corners[i] *= 0x1p-52f;
+  }
 }
 
 void
@@ -361,5 +516,7 @@ boxcall_clear (BoxCall *call)
   free (call->class_id);
   free (call->exclude);
   free (call->parent);
+  free (call->source);
+  free (call->angle);
   *call = (BoxCall) { 0 };
 }

@@ -29,7 +29,21 @@ enum {
   BOXGEN_EQUAL,   /* few different boxes, many times */
   BOXGEN_SCALED,  /* BOXGEN_CROWD times a small or large power of two */
   BOXGEN_HOSTILE, /* NaN, infinities, limits, flipped, -0, subnormals */
-  BOXGEN_TEMPERS
+  BOXGEN_TEMPERS,
+  /* layouts of many boxes that are hard for an engine */
+  BOXGEN_APART = BOXGEN_TEMPERS,
+  BOXGEN_ONE_SPOT,
+  BOXGEN_ALL_SIZES, /* extents from e^-10 to e^10 */
+  BOXGEN_BARS,      /* long ones in both directions */
+  BOXGEN_GIANT,     /* one covers all others */
+  BOXGEN_HUGE,
+  BOXGEN_LINE,
+  BOXGEN_SMALL,
+  BOXGEN_OUTLIERS,
+  BOXGEN_CONCENTRIC,
+  BOXGEN_DIAGONAL,
+  BOXGEN_FAR_TILES,
+  BOXGEN_LAYOUTS
 };
 
 #define BOXGEN_CLASS_OPTIONS 5
@@ -43,11 +57,18 @@ typedef struct {
   int32_t *class_id;
   uint8_t *exclude;
   int32_t *parent;
+  int32_t *source; /* of boxcall_random_method, as angle and weights */
+  float *angle;
+  float weights[4];
 } BoxCall;
 
 /* Makes a call with `count` boxes of this temper; all else is random. */
 void boxcall_random (BoxCall *call, BoxRandom *random, int temper, size_t count);
 void boxcall_clear (BoxCall *call);
+
+/* Draws a method, a metric that it takes and their options. Half of the calls of methods that
+ * allow it and of tempers uniform and crowd get rotated boxes. */
+void boxcall_random_method (BoxCall *call, BoxRandom *random, int temper);
 
 /* Returns whether the options are beyond added engines: a class is in the group of another one, and
  * groups have an effect, or there is a min_size_ratio. */

@@ -13,6 +13,8 @@
 const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1] = { NMS_ENGINE_AUTO,
   NMS_ENGINE_SEQUENTIAL, NMS_ENGINE_SORTED, NMS_ENGINE_SPATIAL, NMS_ENGINE_ADDED };
 
+const char *const enginecheck_isas[] = { "scalar", "sse2", "avx2", "avx512", "neon", NULL };
+
 int
 enginecheck_count (void)
 {
@@ -311,6 +313,23 @@ enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *op
   }
   if (!difference && how == ENGINECHECK_FULL && own.metric == NMS_METRIC_IOU)
     difference = check_neighbors (ctx, boxes, options);
+  ref_result_clear (&expected);
+  return difference;
+}
+
+char *
+enginecheck_isas_difference (nms_context *ctx, const nms_boxes *boxes, const nms_options *options)
+{
+  nms_options own = *options;
+  RefResult expected;
+  char *difference = NULL;
+
+  own.outputs = ENGINECHECK_ALL_OUTPUTS;
+  ref_run (boxes, &own, &expected);
+  for (const char *const *isa = enginecheck_isas; *isa && !difference; isa++)
+    if (nms_context_set_isa (ctx, *isa) == NMS_OK)
+      difference = located (run_once (ctx, boxes, &own, &expected), (int) own.engine, *isa,
+          own.outputs);
   ref_result_clear (&expected);
   return difference;
 }

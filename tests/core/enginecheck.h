@@ -16,6 +16,9 @@ int enginecheck_add_xla (nms_context *ctx) __attribute__ ((weak));
 #define ENGINECHECK_ENGINES 4
 extern const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1];
 
+/* The instruction sets; no machine has all of them. NULL ends the list. */
+extern const char *const enginecheck_isas[];
+
 /* Returns the number of engines in enginecheck_engines to run: all of them with engine xla, which
  * is the last, else one less. enginecheck_use sets the engine with this number, and adds engine xla
  * to the context if it has none. */
@@ -49,3 +52,8 @@ char *enginecheck_difference_of (const nms_result *result, const RefResult *expe
 enum { ENGINECHECK_FULL, ENGINECHECK_QUICK, ENGINECHECK_OUTPUTS };
 char *enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     int how);
+
+/* Runs a call once on each instruction set that runs here and compares all outputs with the
+ * reference. Describes the first difference like enginecheck_run. */
+char *enginecheck_isas_difference (nms_context *ctx, const nms_boxes *boxes,
+    const nms_options *options);

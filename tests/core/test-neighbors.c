@@ -10,76 +10,46 @@
 #include "sharedcontext.h"
 #include "testrunner.h"
 
-#include <math.h>
 #include <string.h>
 
-#define WHOLE 0, 0, 4, 4   /* 16 */
-#define HALF 0, 0, 4, 2    /* 8 */
-#define QUARTER 0, 0, 4, 1 /* 4 */
-#define FAR 9, 9, 13, 13
-
-#define ALL -INFINITY
-#define BY_IOU NMS_CLASS_IOU_THRESHOLD
-
 /* `expect` lists the number of neighbors of each box. */
-static const HandRow rows[] = { { "no box", "", .iou = 0.5f, .least = ALL },
-  { "one box is not its own neighbor", "0", .iou = 0, .least = ALL, .inclusive = 1, .count = 1,
-      .boxes = { { WHOLE } } },
-  { "equal boxes", "2 2 2 0", .iou = 0.5f, .least = ALL, .count = 4,
-      .boxes = { { WHOLE }, { WHOLE }, { WHOLE }, { FAR } } },
-  { "equal boxes under threshold 1", "0 0", .iou = 1, .least = ALL, .count = 2,
-      .boxes = { { WHOLE }, { WHOLE } } },
-  { "equal boxes reach threshold 1", "1 1", .iou = 1, .least = ALL, .inclusive = 1, .count = 2,
-      .boxes = { { WHOLE }, { WHOLE } } },
-  { "equal boxes without area", "0 0", .iou = 0, .least = ALL, .inclusive = 1, .count = 2,
-      .boxes = { { 1, 1, 1, 3 }, { 1, 1, 1, 3 } } },
+static const HandRow rows[] = { { "no box", "", "", "" },
+  { "one box is not its own neighbor", "iou=0 inclusive", "whole 0", "0" },
+  { "equal boxes", "", "whole 0; whole 0; whole 0; far 0", "2 2 2 0" },
+  { "equal boxes under threshold 1", "iou=1", "whole 0; whole 0", "0 0" },
+  { "equal boxes reach threshold 1", "iou=1 inclusive", "whole 0; whole 0", "1 1" },
+  { "equal boxes without area", "iou=0 inclusive", "1,1,1,3 0; 1,1,1,3 0", "0 0" },
   /* whole-half 1/2, whole-quarter 1/4, half-quarter 1/2 */
-  { "overlap equal to the threshold", "0 0 0", .iou = 0.5f, .least = ALL, .count = 3,
-      .boxes = { { WHOLE }, { HALF }, { QUARTER } } },
-  { "overlap equal to the threshold, inclusive", "1 2 1", .iou = 0.5f, .least = ALL, .inclusive = 1,
-      .count = 3, .boxes = { { WHOLE }, { HALF }, { QUARTER } } },
-  { "touching", "0 0", .iou = 0, .least = ALL, .inclusive = 1, .count = 2,
-      .boxes = { { WHOLE }, { 4, 0, 8, 4 } } },
-  { "scores do not matter", "1 2 1", .iou = 0.4f, .least = ALL, .count = 3,
-      .boxes = { { WHOLE, 0.1f }, { HALF, 0.9f }, { QUARTER, -3 } } },
-  { "filtered ones have none and are none", "0 1 0 1", .iou = 0.25f, .least = 0.5f, .count = 4,
-      .boxes = { { WHOLE, 0.4f }, { WHOLE, 0.5f }, { WHOLE, 0.9f, .exclude = 1 },
-          { HALF, 0.9f } } },
-  { "invalid ones have none and are none", "0 1 0 1", .iou = 0.25f, .least = ALL, .count = 4,
-      .boxes = { { 0, 0, 4, NAN }, { WHOLE }, { WHOLE, NAN }, { HALF } } },
-  { "caps do not matter", "2 2 2", .iou = 0.5f, .least = ALL, .max = 1, .max_per_class = 1,
-      .count = 3, .boxes = { { WHOLE }, { WHOLE }, { WHOLE } } },
-  { "classes do not meet", "1 0 1", .iou = 0.5f, .least = ALL, .count = 3,
-      .boxes = { { WHOLE, 0, 1 }, { WHOLE, 0, 2 }, { WHOLE, 0, 1 } } },
-  { "classes meet when agnostic", "2 2 2", .iou = 0.5f, .least = ALL, .agnostic = 1, .count = 3,
-      .boxes = { { WHOLE, 0, 1 }, { WHOLE, 0, 2 }, { WHOLE, 0, 1 } } },
-  { "a class's own threshold", "1 1 0 0", .iou = 0.5f, .least = ALL, .class_count = 1,
-      .classes = { { .class_id = 7, .set = BY_IOU, .iou_threshold = 0.25f } }, .count = 4,
-      .boxes = { { WHOLE, 0, 7 }, { HALF, 0, 7 }, { WHOLE, 0, 8 }, { HALF, 0, 8 } } },
-  /* 1/2 is above the threshold of class 2 only, 1/4. The boxes are neighbors if the
-   * overlap is above one of the two thresholds, no matter which box has it. */
-  { "when agnostic, either threshold counts", "1 1", .iou = 0.5f, .least = ALL, .agnostic = 1,
-      .class_count = 2,
-      .classes = { { .class_id = 1, .set = BY_IOU, .iou_threshold = 0.75f },
-          { .class_id = 2, .set = BY_IOU, .iou_threshold = 0.25f } },
-      .count = 2, .boxes = { { WHOLE, 0.9f, 1 }, { HALF, 0.8f, 2 } } },
-  { "and the other way round", "1 1", .iou = 0.5f, .least = ALL, .agnostic = 1, .class_count = 2,
-      .classes = { { .class_id = 1, .set = BY_IOU, .iou_threshold = 0.75f },
-          { .class_id = 2, .set = BY_IOU, .iou_threshold = 0.25f } },
-      .count = 2, .boxes = { { WHOLE, 0.9f, 2 }, { HALF, 0.8f, 1 } } },
+  { "overlap equal to the threshold", "", "whole 0; half 0; quarter 0", "0 0 0" },
+  { "overlap equal to the threshold, inclusive", "inclusive", "whole 0; half 0; quarter 0",
+      "1 2 1" },
+  { "touching", "iou=0 inclusive", "whole 0; next 0", "0 0" },
+  { "scores do not matter", "iou=0.4", "whole 0.1; half 0.9; quarter -3", "1 2 1" },
+  { "filtered ones have none and are none", "iou=0.25 least=0.5",
+      "whole 0.4; whole 0.5; whole 0.9 exclude=1; half 0.9", "0 1 0 1" },
+  { "invalid ones have none and are none", "iou=0.25", "0,0,4,nan 0; whole 0; whole nan; half 0",
+      "0 1 0 1" },
+  { "caps do not matter", "max=1 max-per-class=1", "whole 0; whole 0; whole 0", "2 2 2" },
+  { "classes do not meet", "", "whole 0 class=1; whole 0 class=2; whole 0 class=1", "1 0 1" },
+  { "classes meet when agnostic", "agnostic", "whole 0 class=1; whole 0 class=2; whole 0 class=1",
+      "2 2 2" },
+  { "a class's own threshold", "class=7,iou=0.25",
+      "whole 0 class=7; half 0 class=7; whole 0 class=8; half 0 class=8", "1 1 0 0" },
+  /* 1/2 is above the threshold of class 2 only. The boxes are neighbors if the overlap is above one
+   * of the two thresholds, no matter which box has it. */
+  { "when agnostic, either threshold counts", "agnostic class=1,iou=0.75 class=2,iou=0.25",
+      "whole 0.9 class=1; half 0.8 class=2", "1 1" },
+  { "and the other way round", "agnostic class=1,iou=0.75 class=2,iou=0.25",
+      "whole 0.9 class=2; half 0.8 class=1", "1 1" },
   /* equal boxes of two classes with different thresholds are not counted as one */
-  { "equal boxes of different thresholds", "1 1 2", .iou = 0.25f, .least = ALL, .agnostic = 1,
-      .class_count = 1, .classes = { { .class_id = 1, .set = BY_IOU, .iou_threshold = 1 } },
-      .count = 3, .boxes = { { WHOLE, 0, 1 }, { WHOLE, 0, 1 }, { HALF, 0, 2 } } },
-  { "a part and its parent do not count each other", "1 1 2", .iou = 0.25f, .least = ALL,
-      .count = 3, .boxes = { { WHOLE }, { HALF, .part_of = 1 }, { HALF } } },
-  { "parts of each other", "0 0", .iou = 0, .least = ALL, .count = 2,
-      .boxes = { { WHOLE, .part_of = 2 }, { WHOLE, .part_of = 1 } } },
-  { "its own parent", "1 1", .iou = 0, .least = ALL, .count = 2,
-      .boxes = { { WHOLE, .part_of = 1 }, { WHOLE } } },
-  { "two parts of one parent", "0 1 1", .iou = 0.25f, .least = ALL, .count = 3,
-      .boxes = { { WHOLE }, { HALF, .part_of = 1 }, { HALF, .part_of = 1 } } },
-  { .name = NULL } };
+  { "equal boxes of different thresholds", "iou=0.25 agnostic class=1,iou=1",
+      "whole 0 class=1; whole 0 class=1; half 0 class=2", "1 1 2" },
+  { "a part and its parent do not count each other", "iou=0.25", "whole 0; half 0 parent=0; half 0",
+      "1 1 2" },
+  { "parts of each other", "iou=0", "whole 0 parent=1; whole 0 parent=0", "0 0" },
+  { "its own parent", "iou=0", "whole 0 parent=0; whole 0", "1 1" },
+  { "two parts of one parent", "iou=0.25", "whole 0; half 0 parent=0; half 0 parent=0", "0 1 1" },
+  { NULL } };
 
 static void
 test_row (gconstpointer data)
@@ -93,12 +63,11 @@ test_row (gconstpointer data)
   memset (is, 0x3c, sizeof is);
   g_assert_cmpint (nms_count_neighbors (context, &call.boxes, &call.options, is), ==, NMS_OK);
   ref_count_neighbors (&call.boxes, &call.options, must);
-  for (size_t i = 0; i < row->count; i++)
+  for (size_t i = 0; i < call.boxes.count; i++)
     g_string_append_printf (text, "%s%u", i ? " " : "", is[i]);
   g_assert_cmpstr (text->str, ==, row->expect);
-  g_assert_cmpmem (is, row->count * sizeof *is, must, row->count * sizeof *must);
-  if (row->count < HANDROW_BOXES)
-    g_assert_cmphex (is[row->count], ==, 0x3c3c3c3c);
+  g_assert_cmpmem (is, call.boxes.count * sizeof *is, must, call.boxes.count * sizeof *must);
+  g_assert_cmphex (is[call.boxes.count], ==, 0x3c3c3c3c);
 }
 
 /* A large frame of n equal boxes, each with n - 1 neighbors. */
@@ -106,7 +75,7 @@ static void
 test_equal_boxes (void)
 {
   enum { N = 3000 };
-  static const float one[4] = { WHOLE };
+  static const float one[4] = { 0, 0, 4, 4 };
   float (*corners)[4] = g_malloc_n (N, sizeof *corners);
   g_autofree uint32_t *is = g_new (uint32_t, N);
   nms_boxes boxes = { .size = sizeof boxes, .count = N };
@@ -151,13 +120,12 @@ crowd_fill (Crowd *crowd, BoxRandom *random, size_t count, uint32_t equal_percen
 static void
 crowd_compare (const Crowd *crowd, const nms_options *options)
 {
-  static const char *const isas[] = { "scalar", "sse2", "avx2", "avx512", "neon" };
   const size_t bytes = crowd->boxes.count * sizeof (uint32_t);
   uint32_t is[500], must[500];
 
   ref_count_neighbors (&crowd->boxes, options, must);
-  for (size_t k = 0; k < G_N_ELEMENTS (isas); k++) {
-    if (nms_context_set_isa (context, isas[k]) != NMS_OK)
+  for (const char *const *isa = enginecheck_isas; *isa; isa++) {
+    if (nms_context_set_isa (context, *isa) != NMS_OK)
       continue;
     memset (is, 0x3c, sizeof is);
     g_assert_cmpint (nms_count_neighbors (context, &crowd->boxes, options, is), ==, NMS_OK);
@@ -172,10 +140,14 @@ test_crowd (void)
 {
   static const float thresholds[] = { 0, 1e-6f, 0.5f, 0.8f, 0.9f, 0.97f, 1 };
   static const size_t counts[] = { 64, 65, 200, 500 };
-  static const nms_class_options by_class[] = {
-    { .size = sizeof by_class[0], .class_id = 1, .set = BY_IOU, .iou_threshold = 0.85f },
-    { .size = sizeof by_class[0], .class_id = 2, .set = BY_IOU, .iou_threshold = 0.4f }
-  };
+  static const nms_class_options by_class[] = { { .size = sizeof by_class[0],
+                                                    .class_id = 1,
+                                                    .set = NMS_CLASS_IOU_THRESHOLD,
+                                                    .iou_threshold = 0.85f },
+    { .size = sizeof by_class[0],
+        .class_id = 2,
+        .set = NMS_CLASS_IOU_THRESHOLD,
+        .iou_threshold = 0.4f } };
   const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", G_N_ELEMENTS (counts));
   BoxRandom random = { 15 };
   Crowd *crowd = g_new0 (Crowd, 1);

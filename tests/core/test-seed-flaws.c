@@ -227,7 +227,7 @@ test_more_than_2_24 (void)
 }
 
 /* Those programs disagree at IoU == threshold; here the option `inclusive` decides, in
- * all engines: see the rows with 1/3 in handrows.c. */
+ * all engines: see the rows with 1/3 in hardrows.c. */
 
 static const TestCase cases[] = { CASE (test_lowest_key), CASE (test_all_lowest),
   CASE (test_no_area), CASE (test_exactly_k), CASE (test_more_than_4096),

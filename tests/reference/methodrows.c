@@ -1,235 +1,219 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * methodrows: the table of the methods that make new boxes. Most rows use these boxes:
- *
- *   WHOLE   0 0 4 4  area 16
- *   HALF    0 0 4 2  in WHOLE: IoU 8/16 = 1/2, IoS 1
- *   SHIFTED 2 0 6 4  on WHOLE: IoU 8/24 = 1/3, IoS 1/2
- *   NEXT    4 0 8 4  on SHIFTED: IoU 1/3, IoS 1/2; touches WHOLE
- *   FAR     9 9 13 13  overlaps none of them
- */
-#define _GNU_SOURCE
-#include "methodrows.h"
+/* methodrows: the rows of hard NMS by other metrics and of the other methods. */
+#include "handrows.h"
 
-#include <locale.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#define WHOLE 0, 0, 4, 4
-#define HALF 0, 0, 4, 2
-#define SHIFTED 2, 0, 6, 4
-#define NEXT 4, 0, 8, 4
-#define FAR 9, 9, 13, 13
-
-#define GREEDY .method = NMS_METHOD_GREEDY_MERGE
-#define MERGE .method = NMS_METHOD_MERGE
-#define AVERAGE .method = NMS_METHOD_AVERAGE
-#define WEIGHTED .method = NMS_METHOD_WEIGHTED
-#define QUARTER .threshold = 0.25f
-
-const MethodRow methodrows[] = {
-  { "greedy: the common bounding box", "K S0 S0 K | 0 3", "0.75 0,0,6,4; 0.25 9,9,13,13", GREEDY,
-      QUARTER, .count = 4,
-      .boxes = { { WHOLE, 0.75f }, { HALF, 0.625f }, { SHIFTED, 0.5f }, { FAR, 0.25f } } },
-  { "greedy: a suppressed box suppresses nothing", "K S0 K | 0 2", "0.75 0,0,6,4; 0.5 4,0,8,4",
-      GREEDY, QUARTER, .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { SHIFTED, 0.625f }, { NEXT, 0.5f } } },
-  { "greedy: any score is taken", "S1 K | 1", "0 0,0,6,4", GREEDY, QUARTER, .count = 2,
-      .boxes = { { SHIFTED, -3 }, { WHOLE, 0 } } },
-  { "greedy: what comes after the cap is in no box", "K O O | 0", "0.75 0,0,4,4", GREEDY, QUARTER,
-      .max = 1, .count = 3, .boxes = { { WHOLE, 0.75f }, { FAR, 0.625f }, { SHIFTED, 0.5f } } },
+const HandRow methodrows[] = { { "greedy: the common bounding box", "greedy-merge iou=0.25",
+                                   "whole 0.75; half 0.625; shifted 0.5; far 0.25",
+                                   "K S0 S0 K | 0 3 | 0.75 0,0,6,4; 0.25 9,9,13,13" },
+  { "greedy: a suppressed box suppresses nothing", "greedy-merge iou=0.25",
+      "whole 0.75; shifted 0.625; next 0.5", "K S0 K | 0 2 | 0.75 0,0,6,4; 0.5 4,0,8,4" },
+  { "greedy: any score is taken", "greedy-merge iou=0.25", "shifted -3; whole 0",
+      "S1 K | 1 | 0 0,0,6,4" },
+  { "greedy: what comes after the cap is in no box", "greedy-merge iou=0.25 max=1",
+      "whole 0.75; far 0.625; shifted 0.5", "K O O | 0 | 0.75 0,0,4,4" },
   /* SAHI's tests of its metrics */
-  { "greedy: IoS", "K S0 | 0", "0.75 0,0,100,100", GREEDY, .metric = NMS_METRIC_IOS,
-      .threshold = 0.5f, .count = 2,
-      .boxes = { { 0, 0, 100, 100, 0.75f }, { 10, 10, 20, 20, 0.5f } } },
-  { "greedy: IoU of the same", "K K | 0 1", "0.75 0,0,100,100; 0.5 10,10,20,20", GREEDY,
-      .threshold = 0.5f, .count = 2,
-      .boxes = { { 0, 0, 100, 100, 0.75f }, { 10, 10, 20, 20, 0.5f } } },
-  { "greedy: corners in order", "K | 0", "0.75 0,0,4,4", GREEDY, QUARTER, .count = 1,
-      .boxes = { { 4, 4, 0, 0, 0.75f } } },
-  { "greedy: a box without area", "K K | 0 1", "0.75 0,0,4,4; 0.5 1,1,1,3", GREEDY, QUARTER,
-      .count = 2, .boxes = { { WHOLE, 0.75f }, { 1, 1, 1, 3, 0.5f } } },
-
-  { "average: corners weighted by score", "K S0 | 0", "0.75 0,0,4,3.5", AVERAGE, QUARTER,
-      .count = 2, .boxes = { { WHOLE, 0.75f }, { HALF, 0.25f } } },
-  { "average: no score above 0", "K F F | 0", "0.75 0,0,4,4", AVERAGE, QUARTER, .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { HALF, 0 }, { WHOLE, -1 } } },
-  { "average: an infinite score weighs 2^32", "K S0 | 0", "inf 1,0,5,4", AVERAGE, QUARTER,
-      .count = 2, .boxes = { { WHOLE, INFINITY }, { SHIFTED, 0x1p40f } } },
-  { "average: a least score weighs 2^-64", "S1 K | 1", "2.71050543e-20 1,0,5,4", AVERAGE, QUARTER,
-      .count = 2, .boxes = { { WHOLE, 0x1p-149f }, { SHIFTED, 0x1p-65f } } },
-
-  { "merge: through another box", "K S0 S0 | 0", "0.75 0,0,8,4", MERGE, QUARTER, .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { SHIFTED, 0.625f }, { NEXT, 0.5f } } },
-  { "merge: the same in another order", "S2 S2 K | 2", "0.75 0,0,8,4", MERGE, QUARTER, .count = 3,
-      .boxes = { { NEXT, 0.5f }, { SHIFTED, 0.625f }, { WHOLE, 0.75f } } },
-  { "merge: a box between two better ones joins the best", "K K S0 | 0 1",
-      "0.75 0,0,6,4; 0.625 4,0,8,4", MERGE, QUARTER, .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { NEXT, 0.625f }, { SHIFTED, 0.5f } } },
-  { "merge: equal scores, the lower index first", "S1 K K | 1 2", "0.75 2,0,6,4; 0.75 4,0,8,4",
-      MERGE, .threshold = 0.375f, .count = 3,
-      .boxes = { { 2, 0, 6, 3, 0.5f }, { SHIFTED, 0.75f }, { NEXT, 0.75f } } },
-  { "merge: classes", "K K S0 | 0 1", "0.75 0,0,8,4; 0.625 0,0,4,2", MERGE, .threshold = 0,
-      .count = 3, .boxes = { { WHOLE, 0.75f, 1 }, { HALF, 0.625f, 2 }, { 2, 0, 8, 4, 0.5f, 1 } } },
-  { "merge: classes meet", "K S0 S0 | 0", "0.75 0,0,8,4", MERGE, .threshold = 0, .agnostic = 1,
-      .count = 3, .boxes = { { WHOLE, 0.75f, 1 }, { HALF, 0.625f, 2 }, { 2, 0, 8, 4, 0.5f, 1 } } },
-  { "merge: a part and its whole", "K K | 0 1", "0.75 0,0,4,4; 0.5 0,0,4,2", MERGE, QUARTER,
-      .count = 2, .boxes = { { WHOLE, 0.75f }, { HALF, 0.5f, .part_of = 1 } } },
-  { "merge: not through another box to the head whose part it is", "K S0 K | 0 2",
-      "0.75 0,0,6,4; 0.5 4,0,8,4", MERGE, QUARTER, .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { SHIFTED, 0.625f }, { NEXT, 0.5f, .part_of = 1 } } },
-  { "merge: not to a head that is a part of it", "K S0 K | 0 2", "0.75 0,0,6,4; 0.5 4,0,8,4", MERGE,
-      QUARTER, .count = 3,
-      .boxes = { { WHOLE, 0.75f, .part_of = 3 }, { SHIFTED, 0.625f }, { NEXT, 0.5f } } },
-  { "merge: to the next cluster if the best has its whole as head", "K S0 K S2 | 0 2",
-      "0.75 0,0,6,4; 0.5 4,0,9,4", MERGE, QUARTER, .count = 4,
-      .boxes = { { WHOLE, 0.75f }, { SHIFTED, 0.625f }, { 5, 0, 9, 4, 0.5f },
-          { NEXT, 0.25f, .part_of = 1 } } },
-  { "merge: into the cluster that its whole joined", "K S0 S0 | 0", "0.75 0,0,6,4", MERGE, QUARTER,
-      .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { SHIFTED, 0.625f }, { HALF, 0.5f, .part_of = 2 } } },
-  { "merge: all members of a cluster are over the cap", "K S0 O O | 0", "0.75 0,0,4,4", MERGE,
-      QUARTER, .max = 1, .count = 4,
-      .boxes = { { WHOLE, 0.75f }, { HALF, 0.25f }, { FAR, 0.5f }, { 9, 9, 13, 12, 0.125f } } },
-  { "merge: the cap of a class", "K O S0 K | 0 3", "0.75 0,0,4,4; 0.125 9,9,13,12", MERGE, QUARTER,
-      .max_per_class = 1, .count = 4,
-      .boxes = { { WHOLE, 0.75f }, { FAR, 0.5f }, { HALF, 0.25f }, { 9, 9, 13, 12, 0.125f, 1 } } },
-
-  { "weighted: mean of corners and of scores", "K S0 | 0", "0.5 0,0,4,3.5", WEIGHTED, QUARTER,
-      .count = 2, .boxes = { { WHOLE, 0.75f }, { HALF, 0.25f } } },
+  { "greedy: IoS", "greedy-merge ios", "0,0,100,100 0.75; 10,10,20,20 0.5",
+      "K S0 | 0 | 0.75 0,0,100,100" },
+  { "greedy: IoU of the same", "greedy-merge", "0,0,100,100 0.75; 10,10,20,20 0.5",
+      "K K | 0 1 | 0.75 0,0,100,100; 0.5 10,10,20,20" },
+  { "greedy: corners in order", "greedy-merge iou=0.25", "4,4,0,0 0.75", "K | 0 | 0.75 0,0,4,4" },
+  { "greedy: a box without area", "greedy-merge iou=0.25", "whole 0.75; 1,1,1,3 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.5 1,1,1,3" },
+  { "average: corners weighted by score", "average iou=0.25", "whole 0.75; half 0.25",
+      "K S0 | 0 | 0.75 0,0,4,3.5" },
+  { "average: no score above 0", "average iou=0.25", "whole 0.75; half 0; whole -1",
+      "K F F | 0 | 0.75 0,0,4,4" },
+  { "average: an infinite score weighs 2^32", "average iou=0.25", "whole inf; shifted 0x1p40",
+      "K S0 | 0 | inf 1,0,5,4" },
+  { "average: a least score weighs 2^-64", "average iou=0.25", "whole 0x1p-149; shifted 0x1p-65",
+      "S1 K | 1 | 2.71050543e-20 1,0,5,4" },
+  { "merge: through another box", "merge iou=0.25", "whole 0.75; shifted 0.625; next 0.5",
+      "K S0 S0 | 0 | 0.75 0,0,8,4" },
+  { "merge: the same in another order", "merge iou=0.25", "next 0.5; shifted 0.625; whole 0.75",
+      "S2 S2 K | 2 | 0.75 0,0,8,4" },
+  { "merge: a box between two better ones joins the best", "merge iou=0.25",
+      "whole 0.75; next 0.625; shifted 0.5", "K K S0 | 0 1 | 0.75 0,0,6,4; 0.625 4,0,8,4" },
+  { "merge: equal scores, the lower index first", "merge iou=0.375",
+      "2,0,6,3 0.5; shifted 0.75; next 0.75", "S1 K K | 1 2 | 0.75 2,0,6,4; 0.75 4,0,8,4" },
+  { "merge: classes", "merge iou=0", "whole 0.75 class=1; half 0.625 class=2; 2,0,8,4 0.5 class=1",
+      "K K S0 | 0 1 | 0.75 0,0,8,4; 0.625 0,0,4,2" },
+  { "merge: classes meet", "merge iou=0 agnostic",
+      "whole 0.75 class=1; half 0.625 class=2; 2,0,8,4 0.5 class=1", "K S0 S0 | 0 | 0.75 0,0,8,4" },
+  { "merge: a part and its whole", "merge iou=0.25", "whole 0.75; half 0.5 parent=0",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.5 0,0,4,2" },
+  { "merge: not through another box to the head whose part it is", "merge iou=0.25",
+      "whole 0.75; shifted 0.625; next 0.5 parent=0", "K S0 K | 0 2 | 0.75 0,0,6,4; 0.5 4,0,8,4" },
+  { "merge: not to a head that is a part of it", "merge iou=0.25",
+      "whole 0.75 parent=2; shifted 0.625; next 0.5", "K S0 K | 0 2 | 0.75 0,0,6,4; 0.5 4,0,8,4" },
+  { "merge: to the next cluster if the best has its whole as head", "merge iou=0.25",
+      "whole 0.75; shifted 0.625; 5,0,9,4 0.5; next 0.25 parent=0",
+      "K S0 K S2 | 0 2 | 0.75 0,0,6,4; 0.5 4,0,9,4" },
+  { "merge: into the cluster that its whole joined", "merge iou=0.25",
+      "whole 0.75; shifted 0.625; half 0.5 parent=1", "K S0 S0 | 0 | 0.75 0,0,6,4" },
+  { "merge: all members of a cluster are over the cap", "merge iou=0.25 max=1",
+      "whole 0.75; half 0.25; far 0.5; 9,9,13,12 0.125", "K S0 O O | 0 | 0.75 0,0,4,4" },
+  { "merge: the cap of a class", "merge iou=0.25 max-per-class=1",
+      "whole 0.75; far 0.5; half 0.25; 9,9,13,12 0.125 class=1",
+      "K O S0 K | 0 3 | 0.75 0,0,4,4; 0.125 9,9,13,12" },
+  { "weighted: mean of corners and of scores", "weighted iou=0.25", "whole 0.75; half 0.25",
+      "K S0 | 0 | 0.5 0,0,4,3.5" },
   /* WHOLE and SHIFTED become 1 0 5 4, which the third overlaps by 8/20, but WHOLE by 4/24 */
-  { "weighted: the fused box is compared", "K S0 S0 | 0", "0.5 1.66666663,0,5.33333349,4", WEIGHTED,
-      .threshold = 0.3125f, .count = 3,
-      .boxes = { { WHOLE, 0.5f }, { SHIFTED, 0.5f }, { 3, 0, 6, 4, 0.5f } } },
+  { "weighted: the fused box is compared", "weighted iou=0.3125",
+      "whole 0.5; shifted 0.5; 3,0,6,4 0.5", "K S0 S0 | 0 | 0.5 1.66666663,0,5.33333349,4" },
   /* the third overlaps WHOLE by 8/20, SHIFTED by 12/16 */
-  { "weighted: the greatest overlap", "K K S1 | 0 1", "0.75 0,0,4,4; 0.375 2,0,5.66666651,4",
-      WEIGHTED, .threshold = 0.34375f, .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { SHIFTED, 0.5f }, { 2, 0, 5, 4, 0.25f } } },
-  { "weighted: of equal overlaps the first", "K K S0 | 0 1", "0.5 0.5,0,4.5,4; 0.5 4,0,8,4",
-      WEIGHTED, .threshold = 0.125f, .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { NEXT, 0.5f }, { SHIFTED, 0.25f } } },
-  { "weighted: IoS", "K S0 | 0", "0.5 0,0,4,3.5", WEIGHTED, .metric = NMS_METRIC_IOS,
-      .threshold = 0.75f, .count = 2, .boxes = { { WHOLE, 0.75f }, { HALF, 0.25f } } },
-  { "weighted: the order of the fused scores, then the cap", "O O K | 2", "0.625 9,9,13,13",
-      WEIGHTED, QUARTER, .max = 1, .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { HALF, 0.25f }, { FAR, 0.625f } } },
-  { "weighted: scores and sources that are refused", "I I F K | 3", "0.5 9,9,13,13", WEIGHTED,
-      QUARTER, .sources = 1, .count = 4,
-      .boxes = { { WHOLE, 0.75f, 0, 1 }, { WHOLE, 0.75f, 0, -1 }, { HALF, 0 }, { FAR, 0.5f } } },
-  { "weighted: a part and its whole", "K K S1 | 0 1", "0.75 0,0,4,4; 0.375 0,0,4,2", WEIGHTED,
-      QUARTER, .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { HALF, 0.5f, .part_of = 1 }, { HALF, 0.25f } } },
+  { "weighted: the greatest overlap", "weighted iou=0.34375",
+      "whole 0.75; shifted 0.5; 2,0,5,4 0.25",
+      "K K S1 | 0 1 | 0.75 0,0,4,4; 0.375 2,0,5.66666651,4" },
+  { "weighted: of equal overlaps the first", "weighted iou=0.125",
+      "whole 0.75; next 0.5; shifted 0.25", "K K S0 | 0 1 | 0.5 0.5,0,4.5,4; 0.5 4,0,8,4" },
+  { "weighted: IoS", "weighted ios iou=0.75", "whole 0.75; half 0.25", "K S0 | 0 | 0.5 0,0,4,3.5" },
+  { "weighted: the order of the fused scores, then the cap", "weighted iou=0.25 max=1",
+      "whole 0.75; half 0.25; far 0.625", "O O K | 2 | 0.625 9,9,13,13" },
+  { "weighted: scores and sources that are refused", "weighted iou=0.25 sources=1",
+      "whole 0.75 source=1; whole 0.75 source=-1; half 0; far 0.5", "I I F K | 3 | 0.5 9,9,13,13" },
+  { "weighted: a part and its whole", "weighted iou=0.25",
+      "whole 0.75; half 0.5 parent=0; half 0.25", "K K S1 | 0 1 | 0.75 0,0,4,4; 0.375 0,0,4,2" },
   /* the weighted scores are 0.5 and 0.75; their mean 0.625 * 2 / 3 */
-  { "weighted: the score times the weight ranks", "S1 K | 1", "0.416666657 0,0,4,2.79999995",
-      WEIGHTED, QUARTER, .sources = 2, .weights = { 1, 2 }, .count = 2,
-      .boxes = { { WHOLE, 0.5f, 0, 0 }, { HALF, 0.375f, 0, 1 } } },
+  { "weighted: the score times the weight ranks", "weighted iou=0.25 sources=2 weights=1,2",
+      "whole 0.5; half 0.375 source=1", "S1 K | 1 | 0.416666657 0,0,4,2.79999995" },
   /* a source of two has found both boxes */
-  { "weighted: avg", "K S0 | 0", "0.25 0,0,4,3.5", WEIGHTED, QUARTER, .sources = 2,
-      .weights = { 3, 1 }, .count = 2, .boxes = { { WHOLE, 0.75f, 0, 1 }, { HALF, 0.25f, 0, 1 } } },
-  { "weighted: max", "K S0 | 0", "0.25 0,0,4,3.5", WEIGHTED, .fused_score = NMS_FUSED_MAX, QUARTER,
-      .sources = 2, .weights = { 3, 1 }, .count = 2,
-      .boxes = { { WHOLE, 0.75f, 0, 1 }, { HALF, 0.25f, 0, 1 } } },
-  { "weighted: box-and-model-avg", "K S0 | 0", "0.125 0,0,4,3.5", WEIGHTED,
-      .fused_score = NMS_FUSED_BOX_AND_MODEL_AVG, QUARTER, .sources = 2, .weights = { 3, 1 },
-      .count = 2, .boxes = { { WHOLE, 0.75f, 0, 1 }, { HALF, 0.25f, 0, 1 } } },
-  { "weighted: absent-model-aware-avg", "K S0 | 0", "0.200000003 0,0,4,3.5", WEIGHTED,
-      .fused_score = NMS_FUSED_ABSENT_MODEL_AWARE_AVG, QUARTER, .sources = 2, .weights = { 3, 1 },
-      .count = 2, .boxes = { { WHOLE, 0.75f, 0, 1 }, { HALF, 0.25f, 0, 1 } } },
-
+  { "weighted: avg", "weighted iou=0.25 sources=2 weights=3,1",
+      "whole 0.75 source=1; half 0.25 source=1", "K S0 | 0 | 0.25 0,0,4,3.5" },
+  { "weighted: max", "weighted iou=0.25 fused=1 sources=2 weights=3,1",
+      "whole 0.75 source=1; half 0.25 source=1", "K S0 | 0 | 0.25 0,0,4,3.5" },
+  { "weighted: box-and-model-avg", "weighted iou=0.25 fused=2 sources=2 weights=3,1",
+      "whole 0.75 source=1; half 0.25 source=1", "K S0 | 0 | 0.125 0,0,4,3.5" },
+  { "weighted: absent-model-aware-avg", "weighted iou=0.25 fused=3 sources=2 weights=3,1",
+      "whole 0.75 source=1; half 0.25 source=1", "K S0 | 0 | 0.200000003 0,0,4,3.5" },
   /* The groups that the tests of supervision's box_non_max_merge expect, with its threshold rule
    * (>=). Of equal scores it takes the last index as head; here the lower index is the head. */
-  { "supervision: equal scores", "K S0 | 0", "1 0,0,10,10", GREEDY, .threshold = 0.5f,
-      .inclusive = 1, .count = 2, .boxes = { { 0, 0, 10, 10, 1 }, { 0, 0, 9, 9, 1 } } },
-  { "supervision: at the threshold", "K S0 | 0", "1 0,0,10,10", GREEDY, QUARTER, .inclusive = 1,
-      .count = 2, .boxes = { { 0, 0, 10, 10, 1 }, { 0, 0, 5, 5, 0.875f } } },
-  { "supervision: below the threshold", "K K | 0 1", "1 0,0,10,10; 0.875 0,0,5,5", GREEDY,
-      .threshold = 0.26f, .inclusive = 1, .count = 2,
-      .boxes = { { 0, 0, 10, 10, 1 }, { 0, 0, 5, 5, 0.875f } } },
-  { "supervision: a chain", "K S2 K S2 K | 2 0 4", "1 1,0,5,1; 0.875 0,0,2,1; 0.875 4,0,6,1",
-      GREEDY, .threshold = 0.33f, .inclusive = 1, .count = 5,
-      .boxes = { { 0, 0, 2, 1, 0.875f }, { 1, 0, 3, 1, 0.875f }, { 2, 0, 4, 1, 1 },
-          { 3, 0, 5, 1, 0.875f }, { 4, 0, 6, 1, 0.875f } } },
+  { "supervision: equal scores", "greedy-merge inclusive", "0,0,10,10 1; 0,0,9,9 1",
+      "K S0 | 0 | 1 0,0,10,10" },
+  { "supervision: at the threshold", "greedy-merge iou=0.25 inclusive",
+      "0,0,10,10 1; 0,0,5,5 0.875", "K S0 | 0 | 1 0,0,10,10" },
+  { "supervision: below the threshold", "greedy-merge iou=0.26 inclusive",
+      "0,0,10,10 1; 0,0,5,5 0.875", "K K | 0 1 | 1 0,0,10,10; 0.875 0,0,5,5" },
+  { "supervision: a chain", "greedy-merge iou=0.33 inclusive",
+      "0,0,2,1 0.875; 1,0,3,1 0.875; 2,0,4,1 1; 3,0,5,1 0.875; 4,0,6,1 0.875",
+      "K S2 K S2 K | 2 0 4 | 1 1,0,5,1; 0.875 0,0,2,1; 0.875 4,0,6,1" },
   /* min_size_ratio: HALF is 1/2 of WHOLE */
-  { "greedy: too small for the better one", "K K | 0 1", "0.75 0,0,4,4; 0.5 0,0,4,2", GREEDY,
-      QUARTER, .size_ratio = 0.5625f, .count = 2, .boxes = { { WHOLE, 0.75f }, { HALF, 0.5f } } },
-  { "average: too large for the better one", "K K | 0 1", "0.75 0,0,4,2; 0.5 0,0,4,4", AVERAGE,
-      QUARTER, .size_ratio = 0.5625f, .count = 2, .boxes = { { HALF, 0.75f }, { WHOLE, 0.5f } } },
-  { "merge: boxes of other sizes meet through one between them", "K S0 S0 | 0", "0.75 0,0,4,4",
-      MERGE, QUARTER, .size_ratio = 0.5f, .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { HALF, 0.625f }, { 0, 0, 2, 2, 0.5f } } },
-  { "merge: and not without it", "K K | 0 1", "0.75 0,0,4,4; 0.5 0,0,2,2", MERGE,
-      .threshold = 0.125f, .size_ratio = 0.5f, .count = 2,
-      .boxes = { { WHOLE, 0.75f }, { 0, 0, 2, 2, 0.5f } } },
+  { "greedy: too small for the better one", "greedy-merge iou=0.25 size-ratio=0.5625",
+      "whole 0.75; half 0.5", "K K | 0 1 | 0.75 0,0,4,4; 0.5 0,0,4,2" },
+  { "average: too large for the better one", "average iou=0.25 size-ratio=0.5625",
+      "half 0.75; whole 0.5", "K K | 0 1 | 0.75 0,0,4,2; 0.5 0,0,4,4" },
+  { "merge: boxes of other sizes meet through one between them", "merge iou=0.25 size-ratio=0.5",
+      "whole 0.75; half 0.625; 0,0,2,2 0.5", "K S0 S0 | 0 | 0.75 0,0,4,4" },
+  { "merge: and not without it", "merge iou=0.125 size-ratio=0.5", "whole 0.75; 0,0,2,2 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.5 0,0,2,2" },
   /* the third box is 1/4 of WHOLE and 1/3 of the fused box of the first two */
-  { "weighted: sizes are those of the fused boxes", "K S0 S0 | 0", "0.666666687 0,0,4,2.5",
-      WEIGHTED, QUARTER, .size_ratio = 0.3f, .sources = 1, .count = 3,
-      .boxes = { { WHOLE, 0.75f }, { HALF, 0.75f }, { 0, 0, 4, 1, 0.5f } } },
-  { "weighted: so a box does not join the box before it is fused", "K S0 K | 0 2",
-      "0.75 0,0,4,4; 0.5 0,0,4,1", WEIGHTED, .threshold = 0.125f, .size_ratio = 0.3f, .sources = 1,
-      .count = 3, .boxes = { { WHOLE, 0.75f }, { WHOLE, 0.75f }, { 0, 0, 4, 1, 0.5f } } },
-  { NULL }
-};
-
-void
-methodrow_call (const MethodRow *row, MethodCall *call)
-{
-  *call = (MethodCall) { .boxes = { .size = sizeof call->boxes, .count = row->count } };
-  for (size_t i = 0; i < row->count; i++) {
-    call->rows[i] = row->boxes[i];
-    call->parent[i] = row->boxes[i].part_of - 1;
-  }
-  for (size_t i = 0; i < row->sources; i++)
-    call->weights[i] = row->weights[i];
-
-  const MethodBox *first = call->rows;
-  const ptrdiff_t stride = sizeof *first;
-  call->boxes.x1 = (nms_column) { &first->x1, stride };
-  call->boxes.y1 = (nms_column) { &first->y1, stride };
-  call->boxes.x2 = (nms_column) { &first->x2, stride };
-  call->boxes.y2 = (nms_column) { &first->y2, stride };
-  call->boxes.score = (nms_column) { &first->score, stride };
-  call->boxes.class_id = (nms_column) { &first->class_id, stride };
-  call->boxes.source = (nms_column) { &first->source, stride };
-  call->boxes.parent = (nms_column) { call->parent, 0 };
-
-  call->options = (nms_options) {
-    .size = sizeof call->options,
-    .iou_threshold = row->threshold,
-    .score_threshold = -INFINITY,
-    .max_detections = row->max,
-    .max_per_class = row->max_per_class,
-    .inclusive = row->inclusive,
-    .class_agnostic = row->agnostic,
-    .method = row->method,
-    .metric = row->metric,
-    .sigma = row->sigma,
-    .min_score = row->min_score,
-    .min_size_ratio = row->size_ratio,
-    .fused_score = row->fused_score,
-    .source_count = row->sources,
-    .source_weights = row->weights[0] > 0 ? call->weights : NULL,
-  };
-}
-
-char *
-methodrow_describe (size_t kept_count, const float *kept_score, const float *kept_box)
-{
-  char *string = NULL;
-  size_t length = 0;
-  FILE *stream = open_memstream (&string, &length);
-  locale_t c_locale = newlocale (LC_ALL_MASK, "C", (locale_t) 0), before;
-
-  if (!stream || !c_locale)
-    abort ();
-  before = uselocale (c_locale); /* the rows have decimal points */
-  for (size_t k = 0; k < kept_count; k++) {
-    const float *c = &kept_box[4 * k];
-    fprintf (stream, "%s%.9g %.9g,%.9g,%.9g,%.9g", k ? "; " : "", kept_score[k], c[0], c[1], c[2],
-        c[3]);
-  }
-  fclose (stream);
-  uselocale (before);
-  freelocale (c_locale);
-  return string;
-}
+  { "weighted: sizes are those of the fused boxes", "weighted iou=0.25 size-ratio=0.3 sources=1",
+      "whole 0.75; half 0.75; quarter 0.5", "K S0 S0 | 0 | 0.666666687 0,0,4,2.5" },
+  { "weighted: so a box does not join the box before it is fused",
+      "weighted iou=0.125 size-ratio=0.3 sources=1", "whole 0.75; whole 0.75; quarter 0.5",
+      "K S0 K | 0 2 | 0.75 0,0,4,4; 0.5 0,0,4,1" },
+  { "hard: IoS at the threshold", "ios", "whole 0.75; shifted 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.5 2,0,6,4" },
+  { "hard: IoS at the threshold, inclusive", "ios inclusive", "whole 0.75; shifted 0.5",
+      "K S0 | 0 | 0.75 0,0,4,4" },
+  { "hard: IoS of a box within another", "ios iou=0.9", "0,0,100,100 0.75; 10,10,20,20 0.5",
+      "K S0 | 0 | 0.75 0,0,100,100" },
+  /* 1/3 - (2 * 2) / (6 * 6 + 4 * 4) = 0.2564 */
+  { "hard: DIoU above the threshold", "diou iou=0.25", "whole 0.75; shifted 0.5",
+      "K S0 | 0 | 0.75 0,0,4,4" },
+  { "hard: DIoU below the threshold", "diou iou=0.2578125", "whole 0.75; shifted 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.5 2,0,6,4" },
+  /* 1/7 - (36 - 28) / 36 < 0 */
+  { "hard: a negative GIoU is no overlap", "giou iou=0 inclusive", "whole 0.75; corner 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.5 2,2,6,6" },
+  { "hard: GIoU with a full hull is IoU", "giou iou=0.49", "whole 0.75; half 0.5",
+      "K S0 | 0 | 0.75 0,0,4,4" },
+  { "hard: IoS, classes", "ios iou=0.25", "whole 0.75 class=1; half 0.5 class=2",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.5 0,0,4,2" },
+  { "hard: IoS, a part and its whole", "ios iou=0.25", "whole 0.75; half 0.5 parent=0",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.5 0,0,4,2" },
+  { "hard: IoS, boxes behind the cap are over it, suppressed or not", "ios iou=0.25 max=1",
+      "whole 0.75; half 0.5; far 0.25", "K O O | 0 | 0.75 0,0,4,4" },
+  { "hard: IoS, a suppressed box suppresses nothing", "ios iou=0.25",
+      "whole 0.75; shifted 0.5; next 0.25", "K S0 K | 0 2 | 0.75 0,0,4,4; 0.25 4,0,8,4" },
+  { "soft-linear: the score falls and the order changes", "soft-linear iou=0.25",
+      "whole 0.75; half 0.5; far 0.375",
+      "K K K | 0 2 1 | 0.75 0,0,4,4; 0.375 9,9,13,13; 0.25 0,0,4,2" },
+  { "soft-linear: not above the threshold", "soft-linear", "whole 0.75; half 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.5 0,0,4,2" },
+  { "soft-linear: inclusive", "soft-linear inclusive", "whole 0.75; half 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.25 0,0,4,2" },
+  { "soft-linear: below the least score", "soft-linear iou=0.25 min-score=0.375",
+      "whole 0.75; half 0.5", "K S0 | 0 | 0.75 0,0,4,4" },
+  { "soft-linear: equal to the least score", "soft-linear iou=0.25 min-score=0.25",
+      "whole 0.75; half 0.5", "K K | 0 1 | 0.75 0,0,4,4; 0.25 0,0,4,2" },
+  { "soft-linear: filtered by the least score", "soft-linear iou=0.25 min-score=0.625",
+      "whole 0.75; far 0.5", "K F | 0 | 0.75 0,0,4,4" },
+  { "soft-linear: lowered twice", "soft-linear iou=0.25 min-score=0.15625",
+      "whole 0.75; half 0.75; 0,0,4,3 0.75", "K K S1 | 0 1 | 0.75 0,0,4,4; 0.375 0,0,4,2" },
+  { "soft-linear: the same box has weight 0", "soft-linear iou=0.25 min-score=0x1p-100",
+      "whole 0.75; whole 0.5", "K S0 | 0 | 0.75 0,0,4,4" },
+  { "soft-linear: a box over the cap lowers nothing", "soft-linear iou=0.25 min-score=0.375 max=1",
+      "whole 0.75; far 0.5; 9,9,13,11 0.4375", "K O O | 0 | 0.75 0,0,4,4" },
+  { "soft-linear: the cap of a class", "soft-linear iou=0.25 max-per-class=1",
+      "whole 0.75 class=1; far 0.5 class=1; half 0.25 class=2; lower 0.25 class=2",
+      "K O K O | 0 2 | 0.75 0,0,4,4; 0.25 0,0,4,2" },
+  { "soft-linear: a part and its whole", "soft-linear iou=0.25", "whole 0.75; half 0.5 parent=0",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.5 0,0,4,2" },
+  { "soft-linear: an infinite score counts as FLT_MAX", "soft-linear iou=0.25",
+      "whole inf; half inf", "K K | 0 1 | 3.40282347e+38 0,0,4,4; 1.70141173e+38 0,0,4,2" },
+  { "soft-linear: IoS", "soft-linear ios iou=0.25", "whole 0.75; shifted 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.25 2,0,6,4" },
+  /* exp (-0.25 / 0.5) = 0.60653066, exp (-0.25 / 1) = 0.77880078 */
+  { "soft-gaussian: the default sigma", "soft-gaussian", "whole 0.75; half 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.303265333 0,0,4,2" },
+  { "soft-gaussian: TensorFlow's sigma 0.5 is 1", "soft-gaussian sigma=1", "whole 0.75; half 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.389400393 0,0,4,2" },
+  { "soft-gaussian: the threshold has no effect", "soft-gaussian iou=1", "whole 0.75; half 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.303265333 0,0,4,2" },
+  { "soft-gaussian: a least sigma", "soft-gaussian sigma=0x1p-149 min-score=0x1p-149",
+      "whole 0.75; half 0.5", "K S0 | 0 | 0.75 0,0,4,4" },
+  { "matrix-linear: one box above", "matrix-linear", "whole 0.75; half 0.5; far 0.375",
+      "K K K | 0 2 1 | 0.75 0,0,4,4; 0.375 9,9,13,13; 0.25 0,0,4,2" },
+  /* CORNER of HALF: by WHOLE 1 - 1/4, by HALF (1 - 1/2) / (1 - 1/2) */
+  { "matrix-linear: a lowered box lowers less", "matrix-linear",
+      "whole 0.75; half 0.5; 0,0,2,2 0.25",
+      "K K K | 0 1 2 | 0.75 0,0,4,4; 0.25 0,0,4,2; 0.1875 0,0,2,2" },
+  { "matrix-linear: suppressed by a box that is suppressed", "matrix-linear min-score=0.3125",
+      "whole 0.75; half 0.5; half 0.375", "K S0 S1 | 0 | 0.75 0,0,4,4" },
+  { "matrix-linear: a copy lowers nothing", "matrix-linear min-score=0.25",
+      "whole 0.75; whole 0.5; half 0.25", "K S0 S0 | 0 | 0.75 0,0,4,4" },
+  { "matrix-linear: the cap", "matrix-linear max=1", "whole 0.5; far 0.75",
+      "O K | 1 | 0.75 9,9,13,13" },
+  { "matrix-linear: classes", "matrix-linear", "whole 0.75 class=1; half 0.5 class=2",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.5 0,0,4,2" },
+  { "matrix-linear: classes meet", "matrix-linear agnostic", "whole 0.75 class=1; half 0.5 class=2",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.25 0,0,4,2" },
+  { "matrix-linear: equal scores, the lower index first", "matrix-linear", "half 0.75; whole 0.75",
+      "K K | 0 1 | 0.75 0,0,4,2; 0.375 0,0,4,4" },
+  /* exp (-2 * 0.25) */
+  { "matrix-gaussian: the default sigma", "matrix-gaussian", "whole 0.75; half 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.303265333 0,0,4,2" },
+  { "matrix-gaussian: filtered by the least score", "matrix-gaussian min-score=0.625",
+      "whole 0.75; far 0.5", "K F | 0 | 0.75 0,0,4,4" },
+  /* by WHOLE 1/16, by HALF 1/4 - 1/4: exp (-2 / 16) = 0.88249690 */
+  { "matrix-gaussian: a lowered box lowers less", "matrix-gaussian",
+      "whole 0.75; half 0.5; 0,0,2,2 0.25",
+      "K K K | 0 1 2 | 0.75 0,0,4,4; 0.303265333 0,0,4,2; 0.220624223 0,0,2,2" },
+  /* min_size_ratio: HALF is 1/2 of WHOLE */
+  { "hard: IoU, a box of exactly the least size is a duplicate", "iou=0.25 size-ratio=0.5",
+      "whole 0.75; half 0.5", "K S0 | 0 | 0.75 0,0,4,4" },
+  { "hard: IoU, a smaller one is none", "iou=0.25 size-ratio=0.50000006", "whole 0.75; half 0.5",
+      "K K | 0 1 | 0.75 0,0,4,4; 0.5 0,0,4,2" },
+  { "hard: IoU, nor is a larger one", "iou=0.25 size-ratio=0.50000006", "half 0.75; whole 0.5",
+      "K K | 0 1 | 0.75 0,0,4,2; 0.5 0,0,4,4" },
+  { "hard: IoS, a child before an adult", "ios iou=0.25 size-ratio=0.25",
+      "whole 0.75; 0,0,1,2 0.5; half 0.25", "K K S0 | 0 1 | 0.75 0,0,4,4; 0.5 0,0,1,2" },
+  { "hard: equal sizes only", "iou=0.25 size-ratio=1", "whole 0.75; whole 0.5; half 0.25",
+      "K S0 K | 0 2 | 0.75 0,0,4,4; 0.25 0,0,4,2" },
+  { "soft-linear: a box of another size lowers nothing", "soft-linear iou=0.25 size-ratio=0.75",
+      "whole 0.75; half 0.5; shifted 0.375",
+      "K K K | 0 1 2 | 0.75 0,0,4,4; 0.5 0,0,4,2; 0.249999985 2,0,6,4" },
+  { "matrix-linear: a box of another size neither lowers nor compensates",
+      "matrix-linear size-ratio=0.5625", "whole 0.75; half 0.5; 0,0,2,2 0.25",
+      "K K K | 0 1 2 | 0.75 0,0,4,4; 0.5 0,0,4,2; 0.25 0,0,2,2" },
+  { NULL } };
