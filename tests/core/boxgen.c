@@ -301,8 +301,8 @@ corner_at (const BoxCall *call, size_t i, int k)
   return (float *) columns[k]->data + (ptrdiff_t) i * stride / (ptrdiff_t) sizeof (float);
 }
 
-static void
-load_box (const BoxCall *call, size_t i, float box[4])
+void
+boxcall_corners (const BoxCall *call, size_t i, float box[4])
 {
   for (int k = 0; k < 4; k++)
     box[k] = *corner_at (call, i, k);
@@ -325,8 +325,8 @@ iou_near (const BoxCall *call, BoxRandom *random)
 
   for (int attempt = 0; n > 1 && attempt < 40; attempt++) {
     float a[4], b[4], t;
-    load_box (call, boxrandom_below (random, n), a);
-    load_box (call, boxrandom_below (random, n), b);
+    boxcall_corners (call, boxrandom_below (random, n), a);
+    boxcall_corners (call, boxrandom_below (random, n), b);
     t = ref_iou (a, b);
     if (t <= 0 || t >= 1)
       continue;
@@ -350,8 +350,8 @@ size_ratio_near (const BoxCall *call, BoxRandom *random)
 
   for (int attempt = 0; n > 1 && attempt < 20; attempt++) {
     float a[4], b[4], ratio;
-    load_box (call, boxrandom_below (random, n), a);
-    load_box (call, boxrandom_below (random, n), b);
+    boxcall_corners (call, boxrandom_below (random, n), a);
+    boxcall_corners (call, boxrandom_below (random, n), b);
     ratio = (a[2] - a[0]) * (a[3] - a[1]) / ((b[2] - b[0]) * (b[3] - b[1]));
     if (ratio > 0 && ratio < 1)
       return nextafterf (ratio, (float) boxrandom_below (random, 2));
@@ -417,7 +417,7 @@ pile (BoxCall *call, BoxRandom *random)
     float box[4];
     if (chance (random, 50))
       continue;
-    load_box (call, boxrandom_below (random, 3) % (uint32_t) call->boxes.count, box);
+    boxcall_corners (call, boxrandom_below (random, 3) % (uint32_t) call->boxes.count, box);
     store_box (call, i, box);
     call->score[i] += 10;
   }
