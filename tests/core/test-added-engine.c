@@ -6,10 +6,10 @@
 #include "boxgen.h"
 #include "enginecheck.h"
 #include "rounds.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------ a naive engine */
@@ -173,24 +173,6 @@ context_with (Engine *e, int required)
   return ctx;
 }
 
-/* Runs the call with the added engine and compares the result with the reference. */
-static void
-check (nms_context *ctx, BoxCall *call)
-{
-  nms_result result = { .size = sizeof result };
-  RefResult expected;
-
-  call->options.engine = NMS_ENGINE_ADDED;
-  call->options.outputs = ENGINECHECK_ALL_OUTPUTS;
-  int error = nms_run (ctx, &call->boxes, &call->options, &result);
-  if (error)
-    g_error ("%s: %s", nms_strerror (error), nms_context_error (ctx));
-  ref_run (&call->boxes, &call->options, &expected);
-  char *difference = enginecheck_difference_of (&result, &expected, ENGINECHECK_ALL_OUTPUTS);
-  g_assert_cmpstr (difference, ==, NULL);
-  ref_result_clear (&expected);
-}
-
 /* --------------------------------------------------------------------- tests */
 
 static void
@@ -202,22 +184,27 @@ test_random (void)
 
   for (uint64_t seed = 1; seed <= rounds; seed++) {
     BoxRandom random = { seed };
-    BoxCall call;
+    g_auto (BoxCall) call = { 0 };
+    g_auto (RefResult) expected = { 0 };
+    nms_result result = { .size = sizeof result };
+    const int before = e.runs, leaves = seed % 5 == 0;
+
     boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS), seed % 90);
-    e.way = seed % 5 ? RIGHT : LEAVES;
-    const int runs = e.runs;
-    check (ctx, &call);
-    const int asked = !call.boxes.angle.data && call.options.method == NMS_METHOD_HARD
-        && call.options.metric == NMS_METRIC_IOU && !boxcall_is_native_only (&call);
-    if (asked) {
-      g_assert_cmpint (e.runs, ==, runs + 1);
-      g_assert_true ((nms_context_engine (ctx) == NMS_ENGINE_ADDED) == (e.way == RIGHT));
-      g_assert_cmpstr (nms_context_engine_reason (ctx), ==, e.way == RIGHT ? NULL : "it is tired");
-    } else
-      g_assert_cmpint (e.runs, ==, runs);
-    if (asked && e.way == RIGHT)
+    const int asked = !boxcall_is_native_only (&call);
+    call.options.engine = NMS_ENGINE_ADDED;
+    call.options.outputs = ENGINECHECK_ALL_OUTPUTS;
+    e.way = leaves ? LEAVES : RIGHT;
+    g_assert_cmpint (nms_run (ctx, &call.boxes, &call.options, &result), ==, NMS_OK);
+    ref_run (&call.boxes, &call.options, &expected);
+    g_assert_cmpstr (enginecheck_difference_of (&result, &expected, ENGINECHECK_ALL_OUTPUTS), ==,
+        NULL);
+    g_assert_cmpint (e.runs, ==, before + asked);
+    if (!asked)
+      continue;
+    g_assert_true ((nms_context_engine (ctx) == NMS_ENGINE_ADDED) == !leaves);
+    g_assert_cmpstr (nms_context_engine_reason (ctx), ==, leaves ? "it is tired" : NULL);
+    if (!leaves)
       g_assert_cmpstr (nms_context_engine_in_use (ctx), ==, "naive");
-    boxcall_clear (&call);
   }
   nms_context_interrupt (ctx);
   g_assert_cmpint (e.interrupts, ==, 1);
@@ -231,6 +218,31 @@ static const float rows[] = { 0, 0, 10, 10, 1, 1, 11, 11, 20, 20, 30, 30, 21, 21
   60, 60 };
 static const float scores[] = { 0.9f, 0.8f, 0.7f, 0.6f, 0.5f };
 
+/* Frames of five boxes, twice. An engine that is required fails with the code, others leave the
+ * frame to another engine. `runs` is how often the engine was asked. */
+static const struct {
+  const char *name;
+  Way way;
+  uint64_t max;
+  float min_size_ratio;
+  uint32_t method;
+  int error, runs;
+  const char *reason;
+} frames[] = {
+#define IMPOSSIBLE "it returned impossible results"
+  { "twice", TWICE, 0, 0, 0, NMS_ERROR_ENGINE, 1, IMPOSSIBLE },
+  { "beyond", BEYOND, 0, 0, 0, NMS_ERROR_ENGINE, 1, IMPOSSIBLE },
+  { "negative", NEGATIVE, 0, 0, 0, NMS_ERROR_ENGINE, 1, IMPOSSIBLE },
+  { "unordered", UNORDERED, 0, 0, 0, NMS_ERROR_ENGINE, 1, IMPOSSIBLE },
+  { "too many", TOO_MANY, 0, 0, 0, NMS_ERROR_ENGINE, 1, IMPOSSIBLE },
+  { "more than the cap", TOO_MANY, 2, 0, 0, NMS_ERROR_ENGINE, 1, IMPOSSIBLE },
+  { "leaves", LEAVES, 0, 0, 0, NMS_ERROR_ENGINE, 2, "it is tired" },
+  { "sizes", RIGHT, 0, 0.5f, 0, NMS_ERROR_UNSUPPORTED, 0, "it does not take min_size_ratio" },
+  { "method", RIGHT, 0, 0, NMS_METHOD_GREEDY_MERGE, NMS_ERROR_UNSUPPORTED, 0,
+      "it runs method hard with metric iou only" },
+  { NULL }
+};
+
 static int
 run_five (nms_context *ctx, nms_options *options, nms_result *result)
 {
@@ -242,69 +254,37 @@ run_five (nms_context *ctx, nms_options *options, nms_result *result)
   return nms_run (ctx, &boxes, options, result);
 }
 
-/* Impossible results are not used, and the engine is not asked again. */
 static void
-test_impossible (void)
+test_frame (gconstpointer row)
 {
-  for (Way way = TWICE; way <= TOO_MANY; way++)
-    for (int required = 0; required < 2; required++) {
-      Engine e = { .way = way };
-      nms_context *ctx = context_with (&e, required);
-      nms_options options;
-      nms_result result;
-      nms_options_init (&options, sizeof options);
-      options.engine = NMS_ENGINE_ADDED;
-      for (int i = 0; i < 2; i++) {
-        int error = run_five (ctx, &options, &result);
-        g_assert_cmpint (error, ==, required ? NMS_ERROR_ENGINE : NMS_OK);
-        g_assert_cmpstr (nms_context_error (ctx), ==,
-            required ? "engine naive: it returned impossible results" : "");
-        g_assert_cmpuint (result.kept_count, ==, required ? 0 : 3);
-        g_assert_cmpstr (nms_context_engine_reason (ctx), ==, "it returned impossible results");
-      }
-      g_assert_cmpint (e.runs, ==, 1);
-      nms_context_free (&ctx);
-    }
-}
+  const typeof (*frames) *f = row;
+  g_autofree char *text = g_strdup_printf ("engine naive: %s", f->reason);
 
-/* More boxes than a cap allows are impossible, too. */
-static void
-test_caps (void)
-{
-  Engine e = { .way = TOO_MANY };
-  nms_context *ctx = context_with (&e, 0);
-  nms_options options;
-  nms_result result;
-
-  nms_options_init (&options, sizeof options);
-  options.engine = NMS_ENGINE_ADDED;
-  options.max_detections = 2;
-  g_assert_cmpint (run_five (ctx, &options, &result), ==, NMS_OK);
-  g_assert_cmpuint (result.kept_count, ==, 2);
-  g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_ADDED);
-  nms_context_free (&ctx);
-}
-
-/* Frames with an option that no added engine gets go to another engine, or fail. */
-static void
-test_sizes (void)
-{
   for (int required = 0; required < 2; required++) {
-    Engine e = { .way = RIGHT };
+    Engine e = { .way = f->way };
     nms_context *ctx = context_with (&e, required);
     nms_options options;
     nms_result result;
 
     nms_options_init (&options, sizeof options);
     options.engine = NMS_ENGINE_ADDED;
-    options.min_size_ratio = 0.5f;
-    g_assert_cmpint (run_five (ctx, &options, &result), ==,
-        required ? NMS_ERROR_UNSUPPORTED : NMS_OK);
-    g_assert_cmpstr (nms_context_error (ctx), ==,
-        required ? "engine naive: it does not take min_size_ratio" : "");
-    g_assert_cmpstr (nms_context_engine_reason (ctx), ==, "it does not take min_size_ratio");
-    g_assert_cmpint (e.runs, ==, 0);
+    options.max_detections = f->max;
+    options.min_size_ratio = f->min_size_ratio;
+    options.method = f->method;
+    for (int i = 0; i < 2; i++) {
+      g_assert_cmpint (run_five (ctx, &options, &result), ==, required ? f->error : NMS_OK);
+      g_assert_cmpstr (nms_context_error (ctx), ==, required ? text : "");
+      g_assert_cmpuint (result.kept_count, ==, required ? 0 : f->max ? 2 : 3);
+      g_assert_cmpstr (nms_context_engine_reason (ctx), ==, f->reason);
+      if (!required)
+        g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_ADDED);
+    }
+    g_assert_cmpint (e.runs, ==, f->runs);
+    options = (nms_options) { .size = sizeof options, .iou_threshold = 0.5f };
+    g_assert_cmpint (run_five (ctx, &options, &result), ==, NMS_OK);
+    g_assert_null (nms_context_engine_reason (ctx));
     nms_context_free (&ctx);
+    g_assert_cmpint (e.frees, ==, 1);
   }
 }
 
@@ -332,26 +312,14 @@ test_errors (void)
   g_assert_cmpint (nms_context_add_engine (ctx, &engine), ==, NMS_OK);
   g_assert_cmpint (run_five (ctx, &options, &result), ==, NMS_ERROR_ENGINE);
   g_assert_cmpstr (nms_context_error (ctx), ==, "engine naive: it broke");
-
-  /* another engine in its place, which has to run */
-  e.way = LEAVES;
-  engine.required = 1;
+  /* another engine in its place */
   engine.free = engine_free;
-  g_assert_cmpint (nms_context_add_engine (ctx, &engine), ==, NMS_OK);
-  g_assert_cmpint (e.frees, ==, 0);
-  g_assert_cmpint (run_five (ctx, &options, &result), ==, NMS_ERROR_ENGINE);
-  g_assert_cmpstr (nms_context_error (ctx), ==, "engine naive: it is tired");
-  options.method = NMS_METHOD_SOFT_LINEAR;
-  g_assert_cmpint (run_five (ctx, &options, &result), ==, NMS_ERROR_UNSUPPORTED);
-  g_assert_cmpstr (nms_context_error (ctx), ==,
-      "engine naive: it runs method hard with metric iou only");
-  g_assert_cmpstr (nms_context_engine_reason (ctx), ==, "it runs method hard with metric iou only");
-  options.method = NMS_METHOD_HARD;
-  options.engine = NMS_ENGINE_AUTO;
-  g_assert_cmpint (run_five (ctx, &options, &result), ==, NMS_OK);
-  g_assert_null (nms_context_engine_reason (ctx));
+  for (int frees = 0; frees < 2; frees++) {
+    g_assert_cmpint (nms_context_add_engine (ctx, &engine), ==, NMS_OK);
+    g_assert_cmpint (e.frees, ==, frees);
+  }
   nms_context_free (&ctx);
-  g_assert_cmpint (e.frees, ==, 1);
+  g_assert_cmpint (e.frees, ==, 2);
 }
 
 /* The threads of a batch share the engine, which runs one image at a time. */
@@ -392,8 +360,7 @@ test_batch (void)
 }
 
 static const TestCase cases[] = { { "/added-engine/random", test_random },
-  { "/added-engine/impossible", test_impossible }, { "/added-engine/caps", test_caps },
-  { "/added-engine/sizes", test_sizes }, { "/added-engine/errors", test_errors },
+  TEST_ROWS ("/added-engine/frame/%s", test_frame, frames), { "/added-engine/errors", test_errors },
   { "/added-engine/batch", test_batch }, { NULL } };
 
 TEST_PROGRAM (cases);

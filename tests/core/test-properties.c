@@ -100,7 +100,7 @@ transform (const BoxCall *call, BoxRandom *random, const size_t *from, BoxCall *
   to->boxes.parent.data = to->parent;
 }
 
-/* The order of the input matters only if scores are equal, and an overlap keeps every bit if x and y
+/* The order of the input matters only if scores are equal. An overlap keeps every bit if x and y
  * are exchanged, or two corners, or if all coordinates are multiplied by a power of two. */
 static void
 test_symmetric (void)

@@ -100,25 +100,28 @@ ref_rescores (uint32_t method)
       || method == NMS_METHOD_MATRIX_LINEAR || method == NMS_METHOD_MATRIX_GAUSSIAN;
 }
 
-/* Returns the rank of box i by score among the boxes that are neither invalid nor filtered. */
-static size_t
-rank_of (const RefBox *list, size_t count, size_t i)
+static int
+by_rank (const void *a, const void *b)
 {
-  size_t rank = 0;
+  const RefBox *x = *(RefBox *const *) a, *y = *(RefBox *const *) b;
 
-  for (size_t j = 0; j < count; j++)
-    if (!list[j].invalid && !list[j].filtered)
-      rank += list[j].score > list[i].score || (list[j].score == list[i].score && j < i);
-  return rank;
+  return x->score != y->score ? (x->score < y->score) - (x->score > y->score) : (x > y) - (x < y);
 }
 
 /* Marks the boxes that are not among the best max_candidates. */
 static void
 choose_candidates (RefBox *list, size_t count, const nms_options *options)
 {
+  RefBox **ranked = ref_allocate (count, sizeof *ranked);
+  size_t n = 0;
+
   for (size_t i = 0; i < count; i++)
-    if (options && options->max_candidates && !list[i].invalid && !list[i].filtered)
-      list[i].not_candidate = rank_of (list, count, i) >= options->max_candidates;
+    if (!list[i].invalid && !list[i].filtered)
+      ranked[n++] = &list[i];
+  qsort (ranked, n, sizeof *ranked, by_rank);
+  for (size_t k = 0; options && options->max_candidates && k < n; k++)
+    ranked[k]->not_candidate = k >= options->max_candidates;
+  free (ranked);
 }
 
 /* Reads box i and decides whether its own values let it take part. */
