@@ -3,7 +3,9 @@
  * Boxes that are chosen to make an engine slow: every engine equals the reference on them, and auto
  * changes to engine spatial if its estimate was wrong. bench-hostile measures the times.
  */
+#include "boxgen.h"
 #include "enginecheck.h"
+#include "scoped.h"
 #include "sharedcontext.h"
 #include "testrunner.h"
 
@@ -138,75 +140,45 @@ test_crossing_bars (void)
   }
 }
 
-/* Boxes on a diagonal whose cell numbers would be equal if they simply wrapped around. */
+/* Frames at thresholds, without and with a cap. `classes`: class ids are `factor` times 0 to this
+ * number. */
+static const struct {
+  const char *name;
+  size_t count;
+  int layout;
+  float threshold;
+  uint64_t cap;
+  int32_t classes, factor;
+} frames[] = {
+  /* cell numbers would be equal if they simply wrapped around */
+  { "cells that wrap", 5000, BOXGEN_DIAGONAL, 0.5f, 2000, 0, 0 },
+  { "far tiles", 4000, BOXGEN_FAR_TILES, 0.4f, 900, 0, 0 },
+  /* narrower than 2^-50 they have no area */
+  { "boxes without area", 3000, BOXGEN_CONCENTRIC, 0.999f, 1500, 0, 0 },
+  { "boxes without area, threshold 0", 3000, BOXGEN_CONCENTRIC, 0, 0, 0, 0 },
+  { "boxes without area, classes", 3000, BOXGEN_CONCENTRIC, 0.999f, 1500, 3, 1 },
+  /* a public hash factor maps these to one cell */
+  { "classes that collide", 4000, BOXGEN_CROWD, 0.5f, 3000, 1000, 0x10000 * 0x144c },
+  { "classes at one place", 8000, BOXGEN_ONE_SPOT, 0.5f, 0, 4000, -1640531527 },
+  { "a cap that is not filled", 2500, BOXGEN_EQUAL, 0.5f, 10, 0, 0 }, { NULL }
+};
+
 static void
-test_cells_that_wrap (void)
+test_frame (gconstpointer data)
 {
-  nms_boxes boxes = start_boxes (5000);
-  const nms_options options = options_of (0.5f, 0), capped = options_of (0.5f, 2000);
+  const typeof (*frames) *f = data;
+  BoxRandom random = { SEED };
+  g_auto (BoxCall) call = { 0 };
+  nms_boxes boxes = start_boxes (f->count);
 
-  for (size_t i = 0; i < boxes.count; i++)
-    put_box (i, -3.0 * (double) i, 6.0 * (double) i, 4.0, 4.0);
-  for (size_t i = 0; i < boxes.count; i += boxes.count / 64 + 1)
-    put_box (i, 1000.0, -1000.0, 4.0, 4.0);
-  check (&boxes, &options);
-  check (&boxes, &capped);
-}
-
-/* Outliers in many tiles of the grid, at the ends of the coordinates. */
-static void
-test_far_tiles (void)
-{
-  nms_boxes boxes = start_boxes (4000);
-  const nms_options options = options_of (0.4f, 0), capped = options_of (0.4f, 900);
-
-  for (size_t i = 0; i < boxes.count; i++) {
-    const double far = i % 3 ? 0.0 : ldexp (i % 2 ? 1.0 : -1.0, (int) (i % 60));
-    put_box (i, far + (double) (i % 50) * 3.0, far * (double) (i % 7) + (double) (i / 50), 9.0,
-        5.0);
+  boxcall_random (&call, &random, f->layout, f->count);
+  for (size_t i = 0; i < f->count; i++) {
+    boxcall_corners (&call, i, rows + 4 * i);
+    class_id[i] = (int32_t) ((uint32_t) i % (uint32_t) (f->classes + 1) * (uint32_t) f->factor);
   }
-  check (&boxes, &options);
-  check (&boxes, &capped);
-}
-
-/* Class ids that a public hash factor maps to one cell. */
-static void
-test_classes_that_collide (void)
-{
-  nms_boxes boxes = start_boxes (4000);
-  const nms_options options = options_of (0.5f, 0), capped = options_of (0.5f, 3000);
-  uint32_t id = 0;
-
-  for (size_t i = 0; i < boxes.count; i++) {
-    do
-      id++;
-    while (((id * UINT64_C (0x9e3779b97f4a7c15) >> 32) & 0xfff) != 0);
-    class_id[i] = (int32_t) (i % 4 ? 7 : id);
-    put_box (i, (double) (i % 64) * 3.0, (double) (i / 64) * 3.0, 4.0, 4.0);
-  }
-  boxes.class_id.data = class_id;
-  check (&boxes, &options);
-  check (&boxes, &capped);
-}
-
-/* Concentric boxes down to a width of 2^-95. Those narrower than 2^-50 have no area. */
-static void
-test_boxes_without_area (void)
-{
-  nms_boxes boxes = start_boxes (3000);
-  const nms_options options = options_of (0.999f, 0), low = options_of (0.0f, 0);
-  const nms_options capped = options_of (0.999f, 1500);
-
-  for (size_t i = 0; i < boxes.count; i++) {
-    const double w = 1e6 * exp (-(double) i * (80.0 / (double) boxes.count));
-    put_box (i, -w / 2.0, -w / 2.0, w, i % 5 ? w : 1.0);
-  }
-  check (&boxes, &options);
-  check (&boxes, &low);
-  check (&boxes, &capped);
-  for (size_t i = 0; i < boxes.count; i++)
-    class_id[i] = (int32_t) (i % 3);
-  boxes.class_id.data = class_id;
+  boxes.class_id.data = f->classes ? class_id : NULL;
+  const nms_options options = options_of (f->threshold, 0),
+                    capped = options_of (f->threshold, f->cap);
   check (&boxes, &options);
   check (&boxes, &capped);
 }
@@ -224,34 +196,16 @@ test_nested_boxes (void)
   }
   for (size_t k = 0; k < 40; k++) {
     const float iou = nms_iou (rows + 8 * k, rows + 8 * k + 4);
-    const float thresholds[] = { nextafterf (iou, 0.0f), iou, nextafterf (iou, 1.0f) };
     g_assert_cmpfloat (iou, >, 0.95f);
-    for (size_t t = 0; t < G_N_ELEMENTS (thresholds); t++) {
-      nms_options options = options_of (thresholds[t], 0);
+    for (int side = -1; side < 2; side++) {
+      nms_options options = options_of (side ? nextafterf (iou, (float) side) : iou, 0);
       options.inclusive = (uint8_t) (k % 2);
       check (&boxes, &options);
     }
   }
 }
 
-/* Boxes of three objects, so that a total cap of more than three boxes is not filled. */
-static void
-test_cap_that_is_not_filled (void)
-{
-  nms_boxes boxes = start_boxes (2500);
-
-  for (size_t i = 0; i < boxes.count; i++)
-    put_box (i, (double) (i % 3) * 500.0 + 9.0 * (double) score[i], (double) (i % 10), 104.0,
-        105.0);
-  for (uint64_t cap = 2; cap <= 300; cap *= 5) {
-    const nms_options options = options_of (0.5f, cap);
-    check (&boxes, &options);
-  }
-}
-
 static const TestCase cases[] = { CASE (test_misjudged_frame), CASE (test_crossing_bars),
-  CASE (test_cells_that_wrap), CASE (test_far_tiles), CASE (test_classes_that_collide),
-  CASE (test_boxes_without_area), CASE (test_nested_boxes), CASE (test_cap_that_is_not_filled),
-  { NULL } };
+  TEST_ROWS ("/hostile/%s", test_frame, frames), CASE (test_nested_boxes), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

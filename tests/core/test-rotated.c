@@ -20,22 +20,29 @@ typedef struct {
   float box[4], angle;
 } RotatedBox;
 
+static nms_boxes
+boxes_of (const RotatedBox *list, size_t count)
+{
+  return (nms_boxes) { .size = sizeof (nms_boxes),
+    .count = count,
+    .x1 = { &list->box[0], sizeof *list },
+    .y1 = { &list->box[1], sizeof *list },
+    .x2 = { &list->box[2], sizeof *list },
+    .y2 = { &list->box[3], sizeof *list },
+    .angle = { &list->angle, sizeof *list } };
+}
+
 /* Returns the number of kept boxes of `list`, whose scores decrease. */
 static size_t
 kept_of (const RotatedBox *list, size_t count, float threshold, int inclusive)
 {
-  nms_boxes boxes = { .size = sizeof boxes, .count = count };
+  const nms_boxes boxes = boxes_of (list, count);
   nms_result result = { .size = sizeof result };
   nms_options options;
 
   nms_options_init (&options, sizeof options);
   options.iou_threshold = threshold;
   options.inclusive = (uint8_t) inclusive;
-  boxes.x1 = (nms_column) { &list->box[0], sizeof *list };
-  boxes.y1 = (nms_column) { &list->box[1], sizeof *list };
-  boxes.x2 = (nms_column) { &list->box[2], sizeof *list };
-  boxes.y2 = (nms_column) { &list->box[3], sizeof *list };
-  boxes.angle = (nms_column) { &list->angle, sizeof *list };
   g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
   return result.kept_count;
 }
@@ -98,50 +105,45 @@ test_known (void)
   }
 }
 
-/* A pair that is moved and rotated as one keeps its overlap. */
+/* Returns a box with a corner from 0 to 20 and extents from 10 to 30. */
+static RotatedBox
+random_box (BoxRandom *random)
+{
+  RotatedBox b = { { 0 }, boxrandom_unit (random) };
+
+  for (int k = 0; k < 2; k++) {
+    b.box[k] = 20 * boxrandom_unit (random);
+    b.box[k + 2] = b.box[k] + 10 + 20 * boxrandom_unit (random);
+  }
+  return b;
+}
+
+/* A pair that is moved and rotated as one keeps its overlap, and a box rotated by a quarter turn
+ * equals the upright box with exchanged extents. */
 static void
-test_moved_as_one (void)
+test_turned (void)
 {
   BoxRandom random = { 4711 };
 
   for (int round = 0; round < 100; round++) {
-    RotatedBox a = { { 0 }, 0 }, b = a;
-    double cx, cy, angle = 6 * boxrandom_unit (&random) - 3, before, after;
-    for (int k = 0; k < 2; k++) {
-      a.box[k] = 20 * boxrandom_unit (&random);
-      a.box[k + 2] = a.box[k] + 10 + 20 * boxrandom_unit (&random);
-      b.box[k] = 20 * boxrandom_unit (&random);
-      b.box[k + 2] = b.box[k] + 10 + 20 * boxrandom_unit (&random);
-    }
-    a.angle = boxrandom_unit (&random);
-    b.angle = boxrandom_unit (&random);
-    before = overlap_of (a, b);
-    cx = (b.box[0] + b.box[2]) / 2 - (a.box[0] + a.box[2]) / 2;
-    cy = (b.box[1] + b.box[3]) / 2 - (a.box[1] + a.box[3]) / 2;
+    RotatedBox a = random_box (&random), b = random_box (&random), c = b;
+    const double angle = 6 * boxrandom_unit (&random) - 3, before = overlap_of (a, b);
+    const double cx = (b.box[0] + b.box[2]) / 2 - (a.box[0] + a.box[2]) / 2;
+    const double cy = (b.box[1] + b.box[3]) / 2 - (a.box[1] + a.box[3]) / 2;
     for (int k = 0; k < 4; k += 2) {
       b.box[k] += (float) (cx * cos (angle) - cy * sin (angle) - cx);
       b.box[k + 1] += (float) (cx * sin (angle) + cy * cos (angle) - cy);
     }
     a.angle += (float) angle;
     b.angle += (float) angle;
-    after = overlap_of (a, b);
-    g_assert_cmpfloat_with_epsilon (before, after, 2e-6);
-  }
-}
+    g_assert_cmpfloat_with_epsilon (before, overlap_of (a, b), 2e-6);
 
-/* A box rotated by a quarter turn equals the upright box with exchanged extents. */
-static void
-test_quarter_turn (void)
-{
-  BoxRandom random = { 815 };
-
-  for (int round = 0; round < 100; round++) {
-    float w = 5 + 50 * boxrandom_unit (&random), h = 5 + 50 * boxrandom_unit (&random);
-    float x = 30 * boxrandom_unit (&random), y = 30 * boxrandom_unit (&random);
-    RotatedBox a = { { 0, 0, 40, 40 }, 0 };
-    RotatedBox b = { { x - w / 2, y - h / 2, x + w / 2, y + h / 2 }, PI / 2 };
-    RotatedBox c = { { x - h / 2, y - w / 2, x + h / 2, y + w / 2 }, 0 };
-    g_assert_cmpfloat_with_epsilon (overlap_of (a, b), overlap_of (a, c), 1e-6);
+    const float x = (c.box[0] + c.box[2]) / 2, w = (c.box[2] - c.box[0]) / 2;
+    const float y = (c.box[1] + c.box[3]) / 2, h = (c.box[3] - c.box[1]) / 2;
+    const RotatedBox upright = { { x - h, y - w, x + h, y + w }, 0 };
+    a.angle = 0;
+    c.angle = PI / 2;
+    g_assert_cmpfloat_with_epsilon (overlap_of (a, c), overlap_of (a, upright), 1e-6);
   }
 }
 
@@ -151,13 +153,7 @@ test_values (void)
 {
   static const RotatedBox list[] = { { { 0, 0, 10, 10 }, NAN }, { { 0, 0, 10, 10 }, INFINITY },
     { { 0, 0, 10, 10 }, 0 }, { { 0, 0, 10, 10 }, -0.0f }, { { 0, 0, 10, 10 }, 1e30f } };
-  nms_boxes boxes = { .size = sizeof boxes,
-    .count = 5,
-    .x1 = { &list->box[0], sizeof *list },
-    .y1 = { &list->box[1], sizeof *list },
-    .x2 = { &list->box[2], sizeof *list },
-    .y2 = { &list->box[3], sizeof *list },
-    .angle = { &list->angle, sizeof *list } };
+  nms_boxes boxes = boxes_of (list, 5);
   nms_result result = { .size = sizeof result };
   nms_options options;
 
@@ -261,6 +257,17 @@ test_thin (void)
   }
 }
 
+/* Checks that the overlap of a pair is rounded to `even`: it is above the float before, reaches
+ * `even`, and not the float behind. */
+static void
+check_rounded (const RotatedBox pair[2], float even)
+{
+  g_assert_cmpuint (kept_of (pair, 2, nextafterf (even, 0), 0), ==, 1);
+  g_assert_cmpuint (kept_of (pair, 2, even, 0), ==, 2);
+  g_assert_cmpuint (kept_of (pair, 2, even, 1), ==, 1);
+  g_assert_cmpuint (kept_of (pair, 2, nextafterf (even, 1), 1), ==, 2);
+}
+
 /* The documented accuracy is 1e-12. So a decision can be wrong only if the overlap is
  * closer than that to the midpoint between two thresholds. */
 static void
@@ -271,24 +278,16 @@ test_precision (void)
 
   for (int round = 0; round < 20000; round++) {
     RotatedBox pair[2];
-    long double exact;
-    float below;
-
     for (int i = 0; i < 2; i++) {
       float x = 1000 + 30 * boxrandom_unit (&random), y = 500 + 30 * boxrandom_unit (&random);
       pair[i] = (RotatedBox) { { x, y, x + 5 + 60 * boxrandom_unit (&random),
                                    y + 5 + 60 * boxrandom_unit (&random) },
         8 * boxrandom_unit (&random) - 4 };
     }
-    exact = ref_rotated_iou (pair[0].box, pair[0].angle, pair[1].box, pair[1].angle);
-    below = (float) exact;
+    long double exact = ref_rotated_iou (pair[0].box, pair[0].angle, pair[1].box, pair[1].angle);
     if (exact < 1e-3L)
       continue;
-    /* compares with the float just below the overlap and with the overlap as a float:
-     * the midpoints around it are at most 2^-25 of it away */
-    g_assert_cmpuint (kept_of (pair, 2, nextafterf (below, 0), 0), ==, 1);
-    g_assert_cmpuint (kept_of (pair, 2, below, 0), ==, 2);
-    g_assert_cmpuint (kept_of (pair, 2, below, 1), ==, 1);
+    check_rounded (pair, (float) exact);
     close++;
   }
   g_assert_cmpint (close, >, 10000);
@@ -300,27 +299,17 @@ test_precision (void)
 static void
 test_ties (void)
 {
-  static const struct {
-    float outer[2], inner[2]; /* sides */
-    float even;               /* the overlap, rounded */
-  } rows[] = {
-    { { 0x1p14f, 0x1p11f }, { 10831, 1549 }, 0x1.000004p-1f }, /* 16777219 / 2^25 */
-    { { 0x1p23f, 4 }, { 5592407, 3 }, 0x1.000004p-1f },        /* 16777221 / 2^25 */
-  };
+  static const float halves[][4] = { { 0x1p13f, 0x1p10f, 5415.5f, 774.5f }, /* 16777219 / 2^25 */
+    { 0x1p22f, 2, 2796203.5f, 1.5f } };                                     /* 16777221 / 2^25 */
 
-  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
-    const float w = rows[i].outer[0] / 2, h = rows[i].outer[1] / 2, even = rows[i].even;
-    const float v = rows[i].inner[0] / 2, u = rows[i].inner[1] / 2;
+  for (size_t i = 0; i < G_N_ELEMENTS (halves); i++) {
+    const float w = halves[i][0], h = halves[i][1], v = halves[i][2], u = halves[i][3];
     const RotatedBox pair[2] = { { { -w, -h, w, h }, 0 }, { { -v, -u, v, u }, 1e-30f } };
-    g_assert_cmpuint (kept_of (pair, 2, nextafterf (even, 0), 0), ==, 1);
-    g_assert_cmpuint (kept_of (pair, 2, even, 0), ==, 2);
-    g_assert_cmpuint (kept_of (pair, 2, even, 1), ==, 1);
-    g_assert_cmpuint (kept_of (pair, 2, nextafterf (even, 1), 1), ==, 2);
+    check_rounded (pair, 0x1.000004p-1f);
   }
 }
 
-static const TestCase cases[] = { CASE (test_known), CASE (test_moved_as_one),
-  CASE (test_quarter_turn), CASE (test_values), CASE (test_random), CASE (test_ties),
-  CASE (test_thin), CASE (test_precision), { NULL } };
+static const TestCase cases[] = { CASE (test_known), CASE (test_turned), CASE (test_values),
+  CASE (test_random), CASE (test_ties), CASE (test_thin), CASE (test_precision), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

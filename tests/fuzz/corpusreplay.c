@@ -8,12 +8,11 @@
  * replaced and up to 2,000 bytes added, all at random. The inputs of a run are always the same.
  * Without sanitizers this checks a hundred times as many boxes a second as libFuzzer.
  */
-#include <dirent.h>
+#include <glib.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
@@ -37,10 +36,8 @@ random_number (void)
 static void
 run_random (const uint8_t *data, size_t size)
 {
-  uint8_t *input = malloc (size + ADDED);
+  g_autofree uint8_t *input = g_malloc (size + ADDED);
 
-  if (!input)
-    abort ();
   for (long n = 0; n < random_count; n++) {
     const size_t length = size + random_number () % ADDED;
 
@@ -51,84 +48,46 @@ run_random (const uint8_t *data, size_t size)
       input[random_number () % size] = (uint8_t) (random_number () >> 8);
     LLVMFuzzerTestOneInput (input, length);
   }
-  free (input);
 }
 
 static void
 run_file (const char *path)
 {
-  FILE *file = fopen (path, "rb");
-  uint8_t *data = NULL;
-  size_t size = 0, room = 0, got;
+  g_autofree char *text = NULL;
+  gsize size;
 
-  if (!file) {
+  if (!g_file_get_contents (path, &text, &size, NULL)) {
     perror (path);
     exit (1);
   }
-  do {
-    if (size == room) {
-      room = room ? 2 * room : 4096;
-      data = realloc (data, room);
-      if (!data)
-        abort ();
-    }
-    got = fread (data + size, 1, room - size, file);
-    size += got;
-  } while (got);
-  if (ferror (file)) {
-    perror (path);
-    exit (1);
-  }
-  fclose (file);
-
   /* an allocation of the exact size, so that a sanitizer sees every overrun */
-  uint8_t *exact = malloc (size ? size : 1);
-  if (!exact)
-    abort ();
-  memcpy (exact, data, size);
-  free (data);
+  g_autofree uint8_t *exact = g_memdup2 (text, size);
   printf ("%s\n", path);
   fflush (stdout);
   LLVMFuzzerTestOneInput (exact, size);
   run_random (exact, size);
-  free (exact);
   files++;
 }
 
 static void
 run_path (const char *path)
 {
-  struct stat info;
-  struct dirent **entries;
-  int count;
+  GDir *folder = g_dir_open (path, 0, NULL);
+  GList *names = NULL;
+  const char *name;
 
-  if (stat (path, &info) != 0) {
-    perror (path);
-    exit (1);
-  }
-  if (!S_ISDIR (info.st_mode)) {
+  if (!folder) {
     run_file (path);
     return;
   }
-  count = scandir (path, &entries, NULL, alphasort);
-  if (count < 0) {
-    perror (path);
-    exit (1);
-  }
-  for (int i = 0; i < count; i++) {
-    const char *name = entries[i]->d_name;
-    if (name[0] != '.') {
-      size_t length = strlen (path) + strlen (name) + 2;
-      char *inner = malloc (length);
-      if (!inner)
-        abort ();
-      snprintf (inner, length, "%s/%s", path, name);
-      run_path (inner);
-      free (inner);
-    }
-    free (entries[i]);
-  }
-  free (entries);
+  while ((name = g_dir_read_name (folder)))
+    if (name[0] != '.')
+      names = g_list_insert_sorted (names, g_build_filename (path, name, NULL),
+          (GCompareFunc) strcmp);
+  g_dir_close (folder);
+  for (const GList *l = names; l; l = l->next)
+    run_path (l->data);
+  g_list_free_full (names, g_free);
 }
 
 int

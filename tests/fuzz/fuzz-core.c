@@ -8,7 +8,6 @@
  */
 #include "enginecheck.h"
 #include "fuzzbytes.h"
-#include "fuzzcount.h"
 
 #include <math.h>
 #include <stdio.h>

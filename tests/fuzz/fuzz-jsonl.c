@@ -34,17 +34,9 @@ check_round_trip (RecordedFrame *frame, gint width, gint height)
 static void
 check (RecordedFrame *frame)
 {
-  switch (frame->line % 3) {
-    case 0:
-      check_round_trip (frame, frame->width, frame->height);
-      break;
-    case 1:
-      check_round_trip (frame, 640, 7);
-      break;
-    default:
-      check_round_trip (frame, 0, 0);
-      break;
-  }
+  const gint widths[] = { frame->width, 640, 0 }, heights[] = { frame->height, 7, 0 };
+
+  check_round_trip (frame, widths[frame->line % 3], heights[frame->line % 3]);
 }
 
 /* Parses the bytes as one line. A line whose boxes are valid has a valid header. */

@@ -6,7 +6,7 @@
  */
 #include <gst/check/gstharness.h>
 
-#include "fuzzcount.h"
+#include "fuzzbytes.h"
 #include "fuzzregions.h"
 #include "meta/boxappend.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fuzzbytes: takes values from the input of a fuzzer, which is zeros after its end. */
+/* fuzzbytes: takes values from the input of a fuzzer, which is zeros after its end; and counts the
+ * boxes that a fuzzer checked. */
 #pragma once
 
 #include <stddef.h>
@@ -40,3 +41,6 @@ fuzz_take_float (FuzzBytes *bytes)
   fuzz_take (bytes, &value, sizeof value);
   return value;
 }
+
+/* Adds to the number of boxes, which is printed when the program ends. */
+void fuzz_count (size_t boxes);

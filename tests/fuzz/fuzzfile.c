@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "fuzzfile.h"
 
-#include "fuzzcount.h"
+#include "fuzzbytes.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -36,9 +36,8 @@ fuzz_file (const guint8 *data, gsize size, RecordFormat format, FuzzFrame check)
             || result == RECORD_READER_FAILED));
     g_clear_error (&error);
     if (result == RECORD_READER_FRAME) {
-      g_assert (frames == 0 || frame.index > index);
+      g_assert (frames++ == 0 || frame.index > index);
       index = frame.index;
-      frames++;
       fuzz_count (frame.boxes->len);
       check (&frame);
     }
