@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* benchboxes: makes boxes in C, natural ones, as from a detector, and kinds that cause an engine or
- * a method much work, and times calls with them. What a kind makes depends on its number of boxes
- * only. */
+ * a method much work. What a kind makes depends on its number of boxes only. */
 #ifndef BENCHBOXES_H
 #define BENCHBOXES_H
 
@@ -40,10 +39,5 @@ void frame_make_natural (Frame *frame);
  * What follows depends on the seed of frame_seed alone. */
 void frame_seed (uint64_t seed);
 void frame_draw (Frame *frame, size_t least, size_t most);
-
-/* Returns the least processor time of calls, in seconds: at least one, and no further one after
- * `enough` seconds. With `neighbors`, which has an element for each box, of nms_count_neighbors.
- * Exits if a call fails. */
-double frame_time (nms_context *ctx, const Frame *frame, uint32_t *neighbors, double enough);
 
 #endif

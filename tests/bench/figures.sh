@@ -77,7 +77,11 @@ elements ()
   done
 }
 
-calls () { "$build/tests/bench/bench-methods" 100 1000 10000 random:10000; }
+calls ()
+{
+  "$build/tests/bench/bench-hostile" --sets natural --boxes 100,1000,10000 &&
+    "$build/tests/bench/bench-hostile" --sets random --boxes 10000
+}
 
 hostile ()
 {
