@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""cycles [--first] TPUPRINT XLATEXT LIBTPU [PYTHON]: what NMS on a TPU v5e would take, as libtpu's
-compiler estimates it from its static schedule, as a table. No TPU is involved, nothing is run, so
-estimates compare with estimates only.
-
-The same boundary for all: boxes N x 4 and scores N, binary32, in; the chosen boxes out. PYTHON: one
-that has JAX, for the article's nms_pallas; without it that row is left out. --first: only N = 1024,
-K = 128.
+"""cycles [--first] TPUPRINT XLATEXT LIBTPU: what NMS on a TPU v5e would take, as libtpu's compiler
+estimates it from its static schedule, as a table: boxes N x 4 and scores N, binary32, in; the chosen
+boxes out. No TPU is involved and nothing is run, so estimates compare with estimates only. --first:
+only N = 1024, K = 128.
 
 Every tile of the form of tiles is counted: the kernel ends early when the picks
 are complete, which depends on the boxes, and the compiler counts such a branch
@@ -23,7 +20,6 @@ import tempfile
 BODY = re.compile(r'(\\22body\\22: \\22)([A-Za-z0-9+/=]*)(\\22)')
 ESTIMATE = re.compile(r'hlo_op_name: "([^"]*)"\s+estimated_cycles: (\d+)\s+'
                       r'num_equivalent_hlos: (\d+)')
-AHEAD = 'v5e:2x2'
 
 
 def to_the_end(module):
@@ -67,28 +63,12 @@ def from_boxes(module, boxes, picks):
     return '\n'.join([head, *lines, rest])
 
 
-def on_all_processors():
-    """(On one alone the profiler always stops before the kernel of nms_pallas.)"""
-    os.sched_setaffinity(0, range(os.cpu_count()))
-
-
-class Compiler:
-    def __init__(self, xlatext, plugin):
-        self.xlatext, self.plugin = xlatext, plugin
-
-    def estimate(self, text, kernel=None):
-        """Cycles by operation, and whether the compiler's profiler came to the end. It
-        takes the operations at the same time: what it has when it stops at one that it
-        does not know differs, so it is asked until `kernel` is among them."""
-        cycles, complete = {}, False
-        for _ in range(12):
-            more, complete = self.estimate_once(text)
-            cycles |= more
-            if complete or (kernel and any(op.startswith(kernel) for op in cycles)):
-                return cycles, complete
-        raise SystemExit('cycles: the compiler does not estimate all')
-
-    def estimate_once(self, text):
+def estimate(xlatext, plugin, text):
+    """Returns the cycles of all operations, and whether the compiler's profiler came to the end. The
+    profiler runs beside the compiler, so what it has when it stops at an operation that it does not
+    know differs: it is asked until the kernel is among them."""
+    cycles = {}
+    for _ in range(12):
         with tempfile.TemporaryDirectory() as folder:
             with open(f'{folder}/module', 'w') as file:
                 file.write(text)
@@ -97,18 +77,18 @@ class Compiler:
                                TPU_SKIP_MDS_QUERY='1', TPU_LOG_DIR='disabled',
                                LIBTPU_INIT_ARGS='--xla_jf_dump'
                                f'_static_llo_profile_to={folder}/profile')
-            done = subprocess.run([self.xlatext, 'ahead', self.plugin, AHEAD, f'{folder}/module'],
-                                  env=environment, preexec_fn=on_all_processors,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                  errors='replace')
-            cycles = {}
+            done = subprocess.run([xlatext, 'ahead', plugin, 'v5e:2x2', f'{folder}/module'],
+                                  env=environment, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True, errors='replace')
+            found = {}
             for name in glob.glob(f'{folder}/profile/*.textproto'):
                 with open(name) as file:
                     for op, each, count in ESTIMATE.findall(file.read()):
-                        cycles[op] = cycles.get(op, 0) + int(each) * int(count)
-        if not cycles:
-            print(done.stderr[-3000:], file=sys.stderr)
-        return cycles, done.returncode == 0
+                        found[op] = found.get(op, 0) + int(each) * int(count)
+        cycles |= found
+        if done.returncode == 0 or any(op.startswith('name.') for op in cycles):
+            return sum(cycles.values()), done.returncode == 0
+    raise SystemExit('cycles: the compiler does not estimate all\n' + done.stderr[-3000:])
 
 
 SIZES = ((1024, 128), (1024, 300), (4096, 300), (16384, 300), (65536, 300))
@@ -116,31 +96,18 @@ SIZES = ((1024, 128), (1024, 300), (4096, 300), (16384, 300), (65536, 300))
 
 def main():
     first = '--first' in sys.argv
-    tpuprint, xlatext, plugin, *python = [a for a in sys.argv[1:] if a != '--first']
-    compiler, seed = Compiler(xlatext, plugin), 0
-    print('| form | N | K | cycles | of nms_pallas |\n|---|---:|---:|---:|---:|')
-
-    def row(name, boxes, picks, text, aborted):
-        cycles, complete = compiler.estimate(text, 'name.')
-        total = sum(cycles.values())
-        share = f'{total / (seed or total):.2f}' if python and (boxes, picks) == SIZES[0] else ''
-        note = '' if complete else aborted
-        print(f'| {name} | {boxes:,} | {picks} | {total:,}{note} | {share} |', flush=True)
-        return total
-
-    if python:
-        seeds = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'jaxseeds.py')
-        text = subprocess.run([*python, seeds, '--pallas'], check=True, stdout=subprocess.PIPE,
-                              text=True).stdout
-        seed = row('nms_pallas', *SIZES[0], text, ' and a scatter, at which the profiler aborts')
+    tpuprint, xlatext, plugin = [a for a in sys.argv[1:] if a != '--first']
+    print('| form | N | K | cycles |\n|---|---:|---:|---:|')
     for boxes, picks in SIZES[:1] if first else SIZES:
         for form, name in (1, 'picks'), (0, 'tiles'):
             text = subprocess.run([tpuprint, f'boxes={boxes}', f'picks={picks}', f'form={form}'],
                                   check=True, stdout=subprocess.PIPE, text=True).stdout
             if name == 'tiles':
                 text = to_the_end(text)
+            total, complete = estimate(xlatext, plugin, from_boxes(text, boxes, picks))
             # the profiler may abort in a check of its own after it wrote all operations
-            row(name, boxes, picks, from_boxes(text, boxes, picks), ', then the profiler aborts')
+            note = '' if complete else ', then the profiler aborts'
+            print(f'| {name} | {boxes:,} | {picks} | {total:,}{note} |', flush=True)
 
 
 if __name__ == '__main__':

@@ -18,15 +18,11 @@ END
 # name, the pages that have its figures
 FIGURES='rivals README.md docs/speed.md
 exactness docs/speed.md docs/methods.md
-ghosts SECURITY.md
 methods docs/speed.md
 elements docs/speed.md
 calls docs/methods.md docs/speed.md
 hostile docs/speed.md
-end2end docs/detectors.md
-seeds docs/frameworks.md docs/seeds.md
-cycles docs/frameworks.md docs/seeds.md docs/speed.md
-torch docs/frameworks.md
+cycles DESIGN.md docs/speed.md
 ultralytics docs/frameworks.md
 nms-filter docs/nms-filter.md
 merge docs/boxmerge.md
@@ -89,24 +85,14 @@ hostile ()
     "$build/tests/bench/bench-hostile" --regret 1000
 }
 
-end2end () { PYTHONPATH=$build/python python3 "$bench/end2end.py"; }
-seeds () { "$environment/bin/python" "$bench/jaxseeds.py"; }
-
 cycles ()
 {
   local libtpu
   libtpu=$("$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" tpu) || return
-  "$environment/bin/python" "$bench/cycles.py" "$build/tests/tpu/tpuprint" \
-    "$build/tests/tpu/xlatext" "$libtpu" "$environment/bin/python"
+  python3 "$bench/cycles.py" "$build/tests/tpu/tpuprint" "$build/tests/tpu/xlatext" "$libtpu"
 }
 
-# (these two by the Python that has Debian's torch)
-ghosts ()
-{
-  GST_PLUGIN_PATH=$build/gst PYTHONPATH=$build/python python3 "$bench/ghosts.py"
-}
-torch () { python3 "$bench/torchcalls.py"; }
-
+# (by the Python that has Debian's torch)
 ultralytics ()
 {
   NMS_TEST_FRAMEWORKS=$environment python3 \
