@@ -142,6 +142,17 @@ attach_regions (GstBuffer *buffer, const GArray *list)
     attach_region (buffer, &g_array_index (list, Detection, i), i);
 }
 
+/* The same with random confidences, so that each buffer has other texts. */
+static void
+attach_new_texts (GstBuffer *buffer, const GArray *list)
+{
+  for (guint i = 0; i < list->len; i++) {
+    Detection d = g_array_index (list, Detection, i);
+    d.confidence = g_random_double_range (0.3, 1);
+    attach_region (buffer, &d, i);
+  }
+}
+
 static guint
 count_regions (GstBuffer *buffer)
 {
@@ -283,37 +294,52 @@ read_and_drop (Reader *reader, GstBuffer *buffer)
   gst_buffer_foreach_meta (buffer, drop_suppressed, reader);
 }
 
-/* Pushes new buffers with these boxes. With `shared` each buffer has a second owner, as behind a
- * tee. `reader` is NULL, or for the calls of GStreamer alone, which are timed in turn. */
+/* One way to push buffers with boxes through an element in a harness. */
+typedef struct {
+  const gchar *launch;
+  void (*attach) (GstBuffer *buffer, const GArray *list); /* NULL: the element attaches them */
+  guint calls;
+  gboolean shared;   /* each buffer has a second owner, as behind a tee */
+  gboolean counted;  /* whether all boxes must be left */
+  GstMemory *pixels; /* of each buffer, or NULL */
+  Reader *reader;    /* for the calls of GStreamer alone, which are timed in turn, or NULL */
+} Way;
+
 static void
-time_filter (const gchar *name, void (*attach) (GstBuffer *buffer, const GArray *list),
-    const GArray *list, gboolean shared, Reader *reader)
+time_element (const Way *way, const GArray *list)
 {
-  GstHarness *h = gst_harness_new (name);
+  GstHarness *h = gst_harness_new_parse (way->launch);
 
   gst_harness_set_src_caps_str (h, CAPS);
-  for (guint i = 0; i < CALLS; i++) {
+  for (guint i = 0; i < way->calls; i++) {
     GstBuffer *buffer = gst_buffer_new (), *other = NULL;
     gdouble start;
 
-    attach (buffer, list);
+    if (way->pixels)
+      gst_buffer_append_memory (buffer, gst_memory_ref (way->pixels));
+    if (way->attach)
+      way->attach (buffer, list);
     GST_BUFFER_PTS (buffer) = i * FRAME;
-    if (shared)
+    if (way->shared)
       other = gst_buffer_ref (buffer);
     start = now (&element);
     gst_harness_push (h, buffer);
     add_since (&element, start);
-    gst_buffer_unref (gst_harness_pull (h));
+    buffer = gst_harness_pull (h);
+    if (way->counted && count_regions (buffer) != list->len)
+      g_error ("%s left %u of %u boxes", way->launch, count_regions (buffer), list->len);
+    gst_buffer_unref (buffer);
     gst_clear_buffer (&other);
-    if (reader) {
+    if (way->reader) {
       buffer = gst_buffer_new ();
-      attach (buffer, list);
+      way->attach (buffer, list);
       start = now (&beside);
-      read_and_drop (reader, buffer);
+      read_and_drop (way->reader, buffer);
       add_since (&beside, start);
       gst_buffer_unref (buffer);
     }
   }
+  gst_harness_push_event (h, gst_event_new_eos ());
   gst_harness_teardown (h);
 }
 
@@ -324,101 +350,56 @@ bench_filter (void)
   guint8 outcome[BOXES];
   GArray *list = make_detections (BOXES);
   Reader reader = { .outcome = outcome };
+  Way way = { .launch = "identity", .attach = attach_regions, .calls = CALLS };
 
   FIELD_SET (&reader.detection, "detection");
   for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
     FIELD_SET (&reader.fields[i], fields[i]);
-  time_filter ("identity", attach_regions, list, FALSE, NULL);
+  time_element (&way, list);
   print_row (&element, "identity, %u boxes", BOXES);
   time_nms (list, outcome);
-  time_filter ("nmsfilter", attach_regions, list, FALSE, &reader);
+  way.launch = "nmsfilter";
+  way.reader = &reader;
+  time_element (&way, list);
   print_row (&element, "nmsfilter, %u boxes", BOXES);
   print_row (&beside, "  GStreamer's part: reading and dropping");
   if (reader.sum <= 0)
     g_error ("the confidences are gone");
-  time_filter ("nmsfilter", attach_regions, list, TRUE, NULL);
+  way.reader = NULL;
+  way.shared = TRUE;
+  time_element (&way, list);
   print_row (&element, "nmsfilter, %u boxes, of a shared buffer", BOXES);
 #ifdef HAVE_ANALYTICS
-  time_filter ("nmsfilter", attach_ods, list, FALSE, NULL);
+  way.shared = FALSE;
+  way.attach = attach_ods;
+  time_element (&way, list);
   print_row (&element, "nmsfilter, %u boxes, ODs", BOXES);
-  time_filter ("nmsfilter", attach_ods_with_classes, list, FALSE, NULL);
+  way.attach = attach_ods_with_classes;
+  time_element (&way, list);
   print_row (&element, "nmsfilter, %u boxes, ODs with a class", BOXES);
 #endif
   g_array_unref (list);
 }
 
-/* -------------------------------------------------------------- boxoverlay */
-
-/* Draws on one frame again and again, because new pixels would not change the work. */
+/* Draws on the same pixels again and again, because new ones would not change the work. */
 static void
 bench_overlay (void)
 {
-  const guint counts[] = { 0, 10, 50 };
-  GRand *rand = g_rand_new_with_seed (1);
-  GstHarness *h = gst_harness_new ("boxoverlay");
+  static const guint counts[] = { 0, 10, 50 };
   GstVideoInfo info;
+  Way way = { .launch = "boxoverlay", .attach = attach_new_texts, .calls = CALLS / 4 };
 
-  gst_harness_set_src_caps_str (h, CAPS);
   gst_video_info_set_format (&info, GST_VIDEO_FORMAT_I420, WIDTH, HEIGHT);
+  way.pixels = gst_allocator_alloc (NULL, info.size, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (counts); i++) {
-    GstBuffer *frame = gst_buffer_new_allocate (NULL, info.size, NULL);
     GArray *list = make_detections (counts[i]);
 
-    gst_buffer_memset (frame, 0, 128, info.size);
-    for (guint call = 0; call < CALLS / 4; call++) {
-      GstMeta *meta;
-      gdouble start;
-
-      for (guint j = 0; j < list->len; j++) {
-        Detection d = g_array_index (list, Detection, j);
-        d.confidence = g_rand_double_range (rand, 0.3, 1); /* another text */
-        attach_region (frame, &d, j);
-      }
-      GST_BUFFER_PTS (frame) = call * FRAME;
-      start = now (&element);
-      gst_harness_push (h, frame);
-      add_since (&element, start);
-      frame = gst_harness_pull (h);
-      while ((meta = gst_buffer_get_meta (frame, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)))
-        gst_buffer_remove_meta (frame, meta);
-    }
+    time_element (&way, list);
     print_row (&element, "boxoverlay, %u boxes with label and score, I420 %dx%d", counts[i], WIDTH,
         HEIGHT);
-    gst_buffer_unref (frame);
     g_array_unref (list);
   }
-  gst_harness_teardown (h);
-  g_rand_free (rand);
-}
-
-/* -------------------------------------------------- boxrecord and boxreplay */
-
-static void
-time_file (const gchar *name, const gchar *path, const GArray *boxes)
-{
-  gchar *description = g_strdup_printf ("%s location=%s", name, path);
-  GstHarness *h = gst_harness_new_parse (description);
-
-  gst_harness_set_src_caps_str (h, CAPS);
-  for (guint i = 0; i < CALLS / 4; i++) {
-    GstBuffer *buffer = gst_buffer_new ();
-    gdouble start;
-
-    if (g_str_equal (name, "boxrecord"))
-      attach_regions (buffer, boxes);
-    GST_BUFFER_PTS (buffer) = i * FRAME;
-    start = now (&element);
-    gst_harness_push (h, buffer);
-    add_since (&element, start);
-    buffer = gst_harness_pull (h);
-    if (count_regions (buffer) != boxes->len)
-      g_error ("%s left %u of %u boxes", name, count_regions (buffer), boxes->len);
-    gst_buffer_unref (buffer);
-  }
-  gst_harness_push_event (h, gst_event_new_eos ());
-  gst_harness_teardown (h);
-  g_free (description);
-  print_row (&element, "%s, %u boxes, JSON Lines", name, boxes->len);
+  gst_memory_unref (way.pixels);
 }
 
 static void
@@ -429,8 +410,15 @@ bench_files (void)
   GArray *list = make_detections (BOXES);
 
   element.clock = CLOCK_PROCESS_CPUTIME_ID;
-  time_file ("boxrecord", path, list);
-  time_file ("boxreplay", path, list);
+  for (guint replay = 0; replay < 2; replay++) {
+    const gchar *name = replay ? "boxreplay" : "boxrecord";
+    gchar *launch = g_strdup_printf ("%s location=%s", name, path);
+    const Way way = { launch, replay ? NULL : attach_regions, CALLS / 4, .counted = TRUE };
+
+    time_element (&way, list);
+    print_row (&element, "%s, %u boxes, JSON Lines", name, list->len);
+    g_free (launch);
+  }
   element.clock = CLOCK_MONOTONIC;
   g_array_unref (list);
   g_unlink (path);
@@ -506,31 +494,24 @@ time_merge (guint count, const gchar *source)
 static void
 bench_merge (void)
 {
-  time_merge (10, NULL);
-  time_merge (38, NULL);
-  time_merge (38, "");
-  time_merge (300, NULL);
-  time_merge (300, "");
+  static const guint counts[] = { 10, 38, 300 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
+    for (guint k = 0; k < (i ? 2 : 1); k++)
+      time_merge (counts[i], k ? "" : NULL);
 }
 
 int
 main (int argc, char **argv)
 {
-  static const struct {
-    const gchar *name;
-    void (*run) (void);
-  } parts[] = {
-    { "filter", bench_filter },
-    { "overlay", bench_overlay },
-    { "files", bench_files },
-    { "merge", bench_merge },
-  };
+  static const gchar *const names[] = { "filter", "overlay", "files", "merge" };
+  static void (*const parts[]) (void) = { bench_filter, bench_overlay, bench_files, bench_merge };
 
   gst_init (&argc, &argv);
   element.clock = beside.clock = CLOCK_MONOTONIC;
   g_print ("%s\n", gst_version_string ());
   for (guint k = 0; k < G_N_ELEMENTS (parts); k++)
-    if (argc == 1 || g_strv_contains ((const gchar *const *) argv + 1, parts[k].name))
-      parts[k].run ();
+    if (argc == 1 || g_strv_contains ((const gchar *const *) argv + 1, names[k]))
+      parts[k]();
   return 0;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """cycles [--first] TPUPRINT XLATEXT LIBTPU: what NMS on a TPU v5e would take, as libtpu's compiler
-estimates it from its static schedule, as a table: boxes N x 4 and scores N, binary32, in; the chosen
-boxes out. No TPU is involved and nothing is run, so estimates compare with estimates only. --first:
-only N = 1024, K = 128.
+estimates it from its static schedule, as a table: boxes N x 4 and scores N, binary32, in; the
+chosen boxes out. No TPU is involved and nothing is run, so estimates compare with estimates only.
+--first: only N = 1024, K = 128.
 
 Every tile of the form of tiles is counted: the kernel ends early when the picks
 are complete, which depends on the boxes, and the compiler counts such a branch
@@ -64,9 +64,9 @@ def from_boxes(module, boxes, picks):
 
 
 def estimate(xlatext, plugin, text):
-    """Returns the cycles of all operations, and whether the compiler's profiler came to the end. The
-    profiler runs beside the compiler, so what it has when it stops at an operation that it does not
-    know differs: it is asked until the kernel is among them."""
+    """Returns the cycles of all operations, and whether the compiler's profiler came to the end.
+    The profiler runs beside the compiler, so what it has when it stops at an operation that it does
+    not know differs: it is asked until the kernel is among them."""
     cycles = {}
     for _ in range(12):
         with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ END
 
 # name, the pages that have its figures
 FIGURES='rivals README.md docs/speed.md
-exactness docs/speed.md docs/methods.md
+exactness docs/speed.md
 methods docs/speed.md
 elements docs/speed.md
 calls docs/methods.md docs/speed.md
