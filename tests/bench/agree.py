@@ -2,23 +2,20 @@
 """Compares the boxes that two systems keep and finds the cause of each difference.
 
 Differences cascade: a box kept by only one system suppresses others there. So the
-boxes kept by one side only are walked in score order, and each needs a cause:
-
-  rounding   its overlap with a box that the other side kept lies within a few units
-             of binary32 of the threshold: the other side computes in double, or
-             multiplies where we divide, or contracts to a fused multiply-add
-  zero area  it has no area, nor has a box that the other side kept (OpenCV lets two
-             such boxes suppress each other wherever they are; here they overlap nothing)
-  tie        another box has the same score: the order among them is a choice
-  offset     the system moved the boxes of each class apart in float32, which rounds
-             the corners (only for systems that know no classes)
-  follows    it overlaps a box of which one of the above is true already, or lies
-             behind the cap after such a box
-
-A box without any of these causes is `unexplained`, and run.py then ends with an error.
+boxes kept by one side only are walked in score order, and each needs a cause of CAUSES.
+A box without any is `unexplained`, and run.py then ends with an error.
 """
 import numpy as np
 
+CAUSES = """\
+- rounding: the overlap is within a few units of binary32 of the threshold, and the other system \
+computes it in another way (in double, by a product, fused).
+- zero area: OpenCV lets boxes without area suppress each other wherever they are.
+- tie: the scores are equal.
+- offset: corners were rounded when the classes were moved apart.
+- follows: another box that differs caused it, by suppressing this one or by filling the cap.
+- approximate: QSI-NMS and eQSI-NMS keep other boxes by design.
+"""
 ROUNDING = 2e-6  # relative, a few units of binary32: areas and quotient round
 OFFSET_ROUNDING = 5e-2
 

@@ -29,11 +29,8 @@ void benchcore_add (benchcore *b, const float *rows, const float *scores, const 
     size_t count);
 int benchcore_run (benchcore *b, size_t count, int clock, uint64_t *times);
 size_t benchcore_kept (benchcore *b, const int32_t **kept);
-const char *benchcore_error (const benchcore *b);
-const char *benchcore_engine (const benchcore *b);
-const char *benchcore_isa (const benchcore *b);
+const char *benchcore_about (const benchcore *b, char what);
 int benchcore_version (void);
-const char *benchcore_compiler (void);
 
 /* Returns NULL if there is no memory or no engine xla. */
 benchcore *
@@ -111,34 +108,26 @@ benchcore_kept (benchcore *b, const int32_t **kept)
   return b->result.kept_count;
 }
 
+/* Returns an error, the engine or the instruction set of the last call, or the compiler. */
 const char *
-benchcore_error (const benchcore *b)
-{
-  return nms_context_error (b->ctx);
-}
-
-const char *
-benchcore_engine (const benchcore *b)
+benchcore_about (const benchcore *b, char what)
 {
   const int engine = nms_context_engine (b->ctx);
 
-  return engine == NMS_ENGINE_ADDED ? "xla" : nms_engine_name (engine);
-}
-
-const char *
-benchcore_isa (const benchcore *b)
-{
-  return nms_context_isa (b->ctx);
+  switch (what) {
+    case 'x':
+      return nms_context_error (b->ctx);
+    case 'e':
+      return engine == NMS_ENGINE_ADDED ? "xla" : nms_engine_name (engine);
+    case 'i':
+      return nms_context_isa (b->ctx);
+    default:
+      return BENCH_COMPILER;
+  }
 }
 
 int
 benchcore_version (void)
 {
   return nms_version ();
-}
-
-const char *
-benchcore_compiler (void)
-{
-  return BENCH_COMPILER;
 }

@@ -101,7 +101,7 @@ ultralytics ()
 
 nms-filter ()
 {
-  python3 "$bench/commandspeed.py" "$build/gst/command/nms-filter" --frames 1000000
+  python3 "$bench/commandspeed.py" "$build/gst/command/nms-filter" 1000000
 }
 
 # (the least median of nine runs, because the threads often wait for each other)

@@ -145,7 +145,8 @@ def speed():
         lines.append([f"{rival.method}, {rival.metric}", rival.name, f"{other * 1e3:.3g} ms",
                       f"{own * 1e3:.3f} ms", f"{other / own:.0f}"])
     print("\nProcessor time of a call, 1,000 detector-like boxes, threshold 0.5, medians:\n")
-    print("\n".join(report.table(["method, metric", "other", "its time", "nmscore", "x"], lines, 2)))
+    head = ["method, metric", "other", "its time", "nmscore", "x"]
+    print("\n".join(report.table(head, lines, 2)))
 
 
 def main():

@@ -215,11 +215,9 @@ class Core(Peer):
 
     def __init__(self):
         library = ctypes.CDLL(os.environ["NMS_BENCH_CORE"])
-        for name, result in (("new", ctypes.c_void_p), ("kept", ctypes.c_size_t),
-                             ("error", ctypes.c_char_p),
-                             ("engine", ctypes.c_char_p), ("isa", ctypes.c_char_p),
-                             ("compiler", ctypes.c_char_p)):
-            getattr(library, "benchcore_" + name).restype = result
+        library.benchcore_new.restype = ctypes.c_void_p
+        library.benchcore_kept.restype = ctypes.c_size_t
+        library.benchcore_about.restype = ctypes.c_char_p
         self.library, self.frames = library, []
         self.bench = ctypes.c_void_p(library.benchcore_new(self.xla, self.suppressed_by))
         if not self.bench:
@@ -249,7 +247,7 @@ class Core(Peer):
         times = np.empty(count, np.uint64)
         if self.library.benchcore_run(self.bench, ctypes.c_size_t(count), clock,
                                       times.ctypes.data_as(ctypes.c_void_p)):
-            raise ValueError(self.library.benchcore_error(self.bench).decode())
+            raise ValueError(self.text(b"x"))
         return times.tolist()
 
     def kept(self):
@@ -257,10 +255,11 @@ class Core(Peer):
         count = self.library.benchcore_kept(self.bench, ctypes.byref(kept))
         return np.ctypeslib.as_array(kept, (count,)) if count else np.zeros(0, np.int32)
 
+    def text(self, what):
+        return self.library.benchcore_about(self.bench, ctypes.c_char(what)).decode()
+
     def about(self):
-        return {"engine": self.library.benchcore_engine(self.bench).decode(),
-                "cpu": self.library.benchcore_isa(self.bench).decode(),
-                "compiler": self.library.benchcore_compiler().decode()}
+        return {"engine": self.text(b"e"), "cpu": self.text(b"i"), "compiler": self.text(b"c")}
 
 
 class CoreBy(Core):

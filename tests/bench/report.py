@@ -112,14 +112,7 @@ def agreement(results):
     return ["## Do they keep the same boxes?", ""] + table(["", "kept"] + names, rows) + [
         "`+p -q`: p boxes that only the other system keeps, and q that only gst-nms keeps, with "
         "the number of boxes for each cause:", "",
-        "- rounding: the overlap is within a few units of binary32 of the threshold, and the "
-        "other system computes it in another way (in double, by a product, fused).",
-        "- zero area: OpenCV lets boxes without area suppress each other wherever they are.",
-        "- tie: the scores are equal.",
-        "- offset: corners were rounded when the classes were moved apart.",
-        "- follows: another box that differs caused it.",
-        "- approximate: QSI-NMS and eQSI-NMS keep other boxes by design.", "",
-        "All variants of gst-nms keep the same boxes in the same order.", ""]
+        agree.CAUSES, "All variants of gst-nms keep the same boxes in the same order.", ""]
 
 
 def growth(results):
