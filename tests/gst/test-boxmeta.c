@@ -32,56 +32,56 @@ test_state_names (void)
   g_assert_cmpint (box_state_from_name ("Kept"), ==, BOX_STATE_NONE);
 }
 
+/* Returns the fields of a box as text: confidence, label id, track, label, each - if it has none,
+ * region id, parent's id and index, state, suppressed-by. Static. */
+static const gchar *
+box_text (const Box *b)
+{
+  static gchar text[256];
+  const gchar *label = b->label ? g_quark_to_string (b->label) : "-";
+  gchar confidence[32] = "-", label_id[16] = "-", track[16] = "-";
+
+  if (b->flags & BOX_HAS_CONFIDENCE)
+    g_snprintf (confidence, sizeof confidence, "%g", b->confidence);
+  if (b->flags & BOX_HAS_LABEL_ID)
+    g_snprintf (label_id, sizeof label_id, "%d", b->label_id);
+  if (b->flags & BOX_HAS_TRACK_ID)
+    g_snprintf (track, sizeof track, "%d", b->track_id);
+  g_snprintf (text, sizeof text, "%s %s %s %s %d in %d (%d) %d by %d", confidence, label_id, track,
+      label, b->region_id, b->parent_id, b->parent, b->state, b->suppressed_by);
+  return text;
+}
+
+#define ASSERT_PLACE(box, left, top, right, bottom) \
+  g_assert_true ((box)->x1 == left && (box)->y1 == top && (box)->x2 == right && (box)->y2 == bottom)
+
 static void
 test_read_everything (void)
 {
   g_autoptr (GArray) boxes = boxes_new ();
-  g_autoptr (GstBuffer) buffer = frame_new (0);
-  GstVideoRegionOfInterestMeta *roi = add_exact (buffer, 7, "person", 10.25, 20.5, 30.75, 60.5,
-      0.875);
-  Box *box;
+  g_autoptr (GstBuffer)
+      buffer = frame_with ("7 person 10.25:20.5:30.75:60.5 0.875 in 9; 9 - 1,2,3,4");
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 7);
 
-  roi->parent_id = 9;
   gst_structure_set (roi->params->data, "label_id", G_TYPE_INT, -4, NULL);
   add_structure (roi, "object_id, id=(int)77;");
   add_structure (roi, "nms, state=(string)suppressed, suppressed-by=(int)1;");
-  add_region (buffer, 9, "", 1, 2, 3, 4);
-
   g_assert_cmpuint (box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT,
                         BOX_READ_TRACK | BOX_READ_STATE, boxes),
       ==, 2);
-  box = BOX (boxes, 0);
-  g_assert_cmphex (box->flags, ==,
-      BOX_HAS_NORMALIZED | BOX_HAS_CONFIDENCE | BOX_HAS_LABEL_ID | BOX_HAS_TRACK_ID);
-  g_assert_cmpfloat (box->x1, ==, 10.25);
-  g_assert_cmpfloat (box->x2, ==, 30.75);
-  g_assert_cmpfloat (box->y1, ==, 20.5);
-  g_assert_cmpfloat (box->y2, ==, 60.5);
-  g_assert_cmpfloat (box->x_min, ==, 10.25 / FRAME_WIDTH);
-  g_assert_cmpfloat (box->y_max, ==, 60.5 / FRAME_HEIGHT);
-  g_assert_cmpint (box->x, ==, 10);
-  g_assert_cmpint (box->w, ==, 21);
-  g_assert_cmpfloat (box->confidence, ==, 0.875);
-  g_assert_cmpstr (g_quark_to_string (box->label), ==, "person");
-  g_assert_cmpint (box->label_id, ==, -4);
-  g_assert_cmpint (box->region_id, ==, 7);
-  g_assert_cmpint (box->parent_id, ==, 9);
-  g_assert_cmpint (box->parent, ==, 1);
-  g_assert_cmpint (box->track_id, ==, 77);
-  g_assert_cmpint (box->state, ==, BOX_STATE_SUPPRESSED);
-  g_assert_cmpint (box->suppressed_by, ==, 1);
-
-  box = BOX (boxes, 1);
-  g_assert_cmphex (box->flags, ==, 0);
-  g_assert_cmpuint (box->label, ==, 0);
-  g_assert_cmpfloat (box->x2, ==, 4);
-  g_assert_cmpint (box->parent, ==, -1);
-  g_assert_cmpint (box->suppressed_by, ==, -1);
+  g_assert_cmpstr (box_text (BOX (boxes, 0)), ==, "0.875 -4 77 person 7 in 9 (1) 2 by 1");
+  ASSERT_PLACE (BOX (boxes, 0), 10.25, 20.5, 30.75, 60.5);
+  g_assert_cmpfloat (BOX (boxes, 0)->x_min, ==, 10.25 / FRAME_WIDTH);
+  g_assert_cmpfloat (BOX (boxes, 0)->y_max, ==, 60.5 / FRAME_HEIGHT);
+  g_assert_cmpint (BOX (boxes, 0)->x, ==, 10);
+  g_assert_cmpint (BOX (boxes, 0)->w, ==, 21);
+  g_assert_cmpstr (box_text (BOX (boxes, 1)), ==, "- - - - 9 in 0 (-1) 0 by -1");
+  ASSERT_PLACE (BOX (boxes, 1), 1, 2, 4, 6);
+  g_assert_cmphex (BOX (boxes, 1)->flags, ==, 0);
 
   /* only the fields that were asked for */
   box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT, 0, boxes);
-  g_assert_cmphex (BOX (boxes, 0)->flags & BOX_HAS_TRACK_ID, ==, 0);
-  g_assert_cmpint (BOX (boxes, 0)->state, ==, BOX_STATE_NONE);
+  g_assert_cmpstr (box_text (BOX (boxes, 0)), ==, "0.875 -4 - person 7 in 9 (1) 0 by -1");
 }
 
 /* Makes a region whose doubles are `off` pixels beside its integers 100..200. */
@@ -89,8 +89,8 @@ static gboolean
 counts (const gchar *field, gdouble off, gint width)
 {
   g_autoptr (GArray) boxes = boxes_new ();
-  g_autoptr (GstBuffer) buffer = frame_new (0);
-  GstVideoRegionOfInterestMeta *roi = add_exact (buffer, 1, "a", 100, 100, 200, 200, 0.5);
+  g_autoptr (GstBuffer) buffer = frame_with ("1 a 100:100:200:200 0.5");
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta (buffer);
   gboolean x = field[0] == 'x', normalized;
   gdouble pixel = (strstr (field, "min") ? 100 : 200) + off;
 
@@ -103,22 +103,24 @@ counts (const gchar *field, gdouble off, gint width)
   return normalized;
 }
 
+/* The doubles of a region count if they are less than a pixel off, and the frame has a size that
+ * they fit. */
 static void
 test_agreement (void)
 {
   static const gchar *const fields[] = { "x_min", "x_max", "y_min", "y_max" };
+  static const struct
+  {
+    gdouble off;
+    gint width;
+    gboolean counts;
+  } rows[] = { { 0, FRAME_WIDTH, TRUE }, { 0.99, FRAME_WIDTH, TRUE }, { -0.99, FRAME_WIDTH, TRUE },
+    { 1.01, FRAME_WIDTH, FALSE }, { -1.01, FRAME_WIDTH, FALSE }, { NAN, FRAME_WIDTH, FALSE },
+    { INFINITY, FRAME_WIDTH, FALSE }, { 0, 0, FALSE }, { 0, FRAME_WIDTH * 2, FALSE } };
 
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++) {
-    g_assert_true (counts (fields[i], 0, FRAME_WIDTH));
-    g_assert_true (counts (fields[i], 0.99, FRAME_WIDTH));
-    g_assert_true (counts (fields[i], -0.99, FRAME_WIDTH));
-    g_assert_false (counts (fields[i], 1.01, FRAME_WIDTH));
-    g_assert_false (counts (fields[i], -1.01, FRAME_WIDTH));
-    g_assert_false (counts (fields[i], NAN, FRAME_WIDTH));
-    g_assert_false (counts (fields[i], INFINITY, FRAME_WIDTH));
-    g_assert_false (counts (fields[i], 0, 0));
-    g_assert_false (counts (fields[i], 0, FRAME_WIDTH * 2));
-  }
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (rows); k++)
+      g_assert_cmpint (counts (fields[i], rows[k].off, rows[k].width), ==, rows[k].counts);
 }
 
 static void
@@ -147,14 +149,13 @@ static void
 test_any (void)
 {
   g_autoptr (GstBuffer) buffer = frame_new (0);
-  GstVideoRegionOfInterestMeta *roi;
 
   g_assert_false (box_meta_any (buffer));
-  roi = add_region (buffer, 1, "a", 0, 0, 1, 1);
-  add_structure (roi, "roi/x264;");
-  add_structure (roi, "roi/vp9;");
+  add_boxes (buffer, "1 a 0,0,1,1");
+  add_structure (gst_buffer_get_video_region_of_interest_meta (buffer), "roi/x264;");
+  add_structure (gst_buffer_get_video_region_of_interest_meta (buffer), "roi/vp9;");
   g_assert_false (box_meta_any (buffer));
-  roi = add_region (buffer, 2, "a", 0, 0, 1, 1);
+  add_boxes (buffer, "2 a 0,0,1,1");
   g_assert_true (box_meta_any (buffer));
   box_remove_all (buffer);
   assert_ids (buffer, "1");
@@ -165,37 +166,19 @@ test_any (void)
 static void
 test_parents (void)
 {
-  static const struct
-  {
-    gint id, parent_id, parent;
-  } rows[] = {
-    { 1, 2, 1 },
-    { 2, 3, 2 },
-    { 3, 0, -1 },
-    { 4, 5, 4 },
-    { 5, 6, -1 },
-    { 6, 5, -1 },
-    { 7, 7, -1 },
-    { 0, 8, 9 },
-    { 9, 99, -1 },
-    { 8, 0, -1 },
-    { 8, 1, 0 },
-    { 10, 0, -1 },
-    { 11, 12, -1 },
-    { 12, 13, -1 },
-    { 13, 11, -1 },
-    { 14, 13, 14 },
-    { -3, 0, -1 },
-    { 15, -3, 16 },
-  };
+  static const gint parents[] = { 1, 2, -1, 4, -1, -1, -1, 9, -1, -1, 0, -1, -1, -1, -1, 14, -1,
+    16 };
   g_autoptr (GArray) boxes = boxes_new ();
-  g_autoptr (GstBuffer) buffer = frame_new (0);
+  g_autoptr (GstBuffer) buffer = frame_with (
+      "1 a 0,0,1,1 in 2; 2 a 0,0,1,1 in 3; 3 a 0,0,1,1; 4 a 0,0,1,1 in 5; 5 a 0,0,1,1 in 6; "
+      "6 a 0,0,1,1 in 5; 7 a 0,0,1,1 in 7; 0 a 0,0,1,1 in 8; 9 a 0,0,1,1 in 99; 8 a 0,0,1,1; "
+      "8 a 0,0,1,1 in 1; 10 a 0,0,1,1; 11 a 0,0,1,1 in 12; 12 a 0,0,1,1 in 13; "
+      "13 a 0,0,1,1 in 11; 14 a 0,0,1,1 in 13; -3 a 0,0,1,1; 15 a 0,0,1,1 in -3");
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    add_region (buffer, rows[i].id, "a", 0, 0, 1, 1)->parent_id = rows[i].parent_id;
   box_meta_read (buffer, 0, 0, 0, boxes);
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    g_assert_cmpint (BOX (boxes, i)->parent, ==, rows[i].parent);
+  g_assert_cmpuint (boxes->len, ==, G_N_ELEMENTS (parents));
+  for (guint i = 0; i < boxes->len; i++)
+    g_assert_cmpint (BOX (boxes, i)->parent, ==, parents[i]);
 }
 
 /* Returns the API types of the metas of a buffer, in order, without the reference that a
@@ -218,24 +201,23 @@ static void
 test_copy_without (void)
 {
   static GstStaticCaps unix_time = GST_STATIC_CAPS ("timestamp/x-unix");
-  GstBufferPool *pool = gst_buffer_pool_new ();
+  g_autoptr (GstBufferPool) pool = gst_buffer_pool_new ();
   GstStructure *config = gst_buffer_pool_get_config (pool);
   g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
   GArray *boxes = box_meta_reading_boxes (reading);
   GstBuffer *buffer, *copy, *plain;
-  gchar *metas, *plain_metas;
+  g_autofree gchar *metas = NULL, *plain_metas = NULL;
 
   gst_buffer_pool_config_set_params (config, NULL, 100, 1, 0);
   g_assert_true (gst_buffer_pool_set_config (pool, config));
   gst_buffer_pool_set_active (pool, TRUE);
   g_assert_cmpint (gst_buffer_pool_acquire_buffer (pool, &buffer, NULL), ==, GST_FLOW_OK);
-  add_exact (buffer, 1, "a", 10, 10, 20, 20, 0.5);
-  add_structure (add_region (buffer, 2, "a", 0, 0, 1, 1), "roi/x264;");
+  add_boxes (buffer, "1 a 10:10:20:20 0.5; 2 a 0,0,1,1");
+  add_structure (gst_buffer_get_video_region_of_interest_meta_id (buffer, 2), "roi/x264;");
   gst_buffer_add_reference_timestamp_meta (buffer, gst_static_caps_get (&unix_time), 7, 8);
-  add_exact (buffer, 3, "a", 10, 10, 20, 20, 0.25);
-  add_exact (buffer, 4, "a", 10, 10, 20, 20, 0.75);
-  add_boxes (buffer, "5 a 0,0,1,1");
-  GST_META_FLAG_SET (&add_region (buffer, 6, "a", 0, 0, 1, 1)->meta, GST_META_FLAG_LOCKED);
+  add_boxes (buffer, "3 a 10:10:20:20 0.25; 4 a 10:10:20:20 0.75; 5 a 0,0,1,1; 6 a 0,0,1,1");
+  GST_META_FLAG_SET (&gst_buffer_get_video_region_of_interest_meta_id (buffer, 6)->meta,
+      GST_META_FLAG_LOCKED);
   gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 4);
   GST_BUFFER_PTS (buffer) = 1;
   GST_BUFFER_DTS (buffer) = 2;
@@ -263,21 +245,16 @@ test_copy_without (void)
   g_assert_cmpuint (gst_buffer_get_n_meta (copy, GST_PARENT_BUFFER_META_API_TYPE), ==,
       gst_buffer_get_n_meta (plain, GST_PARENT_BUFFER_META_API_TYPE));
   g_assert_cmphex (GST_BUFFER_FLAGS (copy), ==, GST_BUFFER_FLAGS (plain));
-  g_assert_cmpuint (GST_BUFFER_PTS (copy), ==, 1);
-  g_assert_cmpuint (GST_BUFFER_DTS (copy), ==, 2);
-  g_assert_cmpuint (GST_BUFFER_DURATION (copy), ==, 3);
-  g_assert_cmpuint (GST_BUFFER_OFFSET (copy), ==, 4);
-  g_assert_cmpuint (GST_BUFFER_OFFSET_END (copy), ==, 5);
+  g_assert_true (GST_BUFFER_PTS (copy) == 1 && GST_BUFFER_DTS (copy) == 2
+      && GST_BUFFER_DURATION (copy) == 3 && GST_BUFFER_OFFSET (copy) == 4
+      && GST_BUFFER_OFFSET_END (copy) == 5);
   box_meta_read (copy, FRAME_WIDTH, FRAME_HEIGHT, 0, boxes);
   g_assert_cmpuint (boxes->len, ==, 3);
   g_assert_cmpfloat (BOX (boxes, 0)->confidence, ==, 0.25);
-  g_free (metas);
-  g_free (plain_metas);
   gst_buffer_unref (plain);
   gst_buffer_unref (copy);
   gst_buffer_unref (buffer);
   gst_buffer_pool_set_active (pool, FALSE);
-  gst_object_unref (pool);
 }
 
 /* Most extents lie within the frame and are decided without clipping. Here the same rule
@@ -308,20 +285,10 @@ test_extents (void)
     gdouble a = start + g_rand_int_range (rand, -6, 7) / 4.0;
     gdouble b = start + length + g_rand_int_range (rand, -6, 7) / 4.0;
 
-    switch (g_rand_int_range (rand, 0, 40)) {
-      case 0:
-        a = NAN;
-        break;
-      case 1:
-        b = INFINITY;
-        break;
-      case 2:
-        a = -INFINITY;
-        break;
-      case 3:
-        a = b;
-        break;
-    }
+    const gint special = g_rand_int_range (rand, 0, 40);
+
+    a = special == 0 ? NAN : special == 1 ? -INFINITY : special == 2 ? b : a;
+    b = special == 3 ? INFINITY : b;
     yes += agrees (a, b, start, length, size);
     g_assert_cmpint (box_extent_agrees (a, b, start, length, size), ==,
         agrees (a, b, start, length, size));
@@ -336,25 +303,23 @@ test_attach (void)
 {
   static const struct
   {
-    gint64 x, y, w, h; /* given */
-    gint cx, cy;
-    guint cw, ch; /* as written to the meta */
+    gint64 x, y, w, h;    /* given */
+    const gchar *written; /* to the region */
   } rows[] = {
-    { 10, 20, 30, 40, 10, 20, 30, 40 },
-    { -10, -20, 30, 40, 0, 0, 20, 20 },
-    { 630, 470, 30, 40, 630, 470, 10, 10 },
-    { -100, 0, 50, 10, 0, 0, 0, 10 },
-    { 700, 0, 50, 10, 640, 0, 0, 10 },
-    { 0, 0, 0, 0, 0, 0, 0, 0 },
-    { 0, 0, -5, 10, 0, 0, 0, 10 },
-    { -100, -100, 5000, 5000, 0, 0, 640, 480 },
-    { G_MININT64, G_MAXINT64, G_MAXINT64, G_MININT64, 0, 480, 640, 0 },
+    { 10, 20, 30, 40, "10,20,30,40" },
+    { -10, -20, 30, 40, "0,0,20,20" },
+    { 630, 470, 30, 40, "630,470,10,10" },
+    { -100, 0, 50, 10, "0,0,0,10" },
+    { 700, 0, 50, 10, "640,0,0,10" },
+    { 0, 0, 0, 0, "0,0,0,0" },
+    { 0, 0, -5, 10, "0,0,0,10" },
+    { -100, -100, 5000, 5000, "0,0,640,480" },
+    { G_MININT64, G_MAXINT64, G_MAXINT64, G_MININT64, "0,480,640,0" },
   };
   g_autoptr (GArray) boxes = boxes_new ();
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GstBuffer) buffer = frame_new (0);
-    GstVideoRegionOfInterestMeta *roi;
     Box box = { .x = rows[i].x,
       .y = rows[i].y,
       .w = rows[i].w,
@@ -368,6 +333,7 @@ test_attach (void)
       .state = BOX_STATE_OVER_CAP,
       .suppressed_by = -1,
       .flags = BOX_HAS_CONFIDENCE | BOX_HAS_LABEL_ID | BOX_HAS_TRACK_ID };
+    Box *read;
 
     if (i < 3) { /* exact in the doubles, even if the integers are clipped */
       box.flags |= BOX_HAS_NORMALIZED;
@@ -379,22 +345,14 @@ test_attach (void)
     g_array_set_size (boxes, 0);
     g_array_append_val (boxes, box);
     box_meta_attach (buffer, boxes, FRAME_WIDTH, FRAME_HEIGHT, BOX_META_ROI);
-    roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 3);
-    g_assert_nonnull (roi);
-    g_assert_cmpint ((gint) roi->x, ==, rows[i].cx);
-    g_assert_cmpint ((gint) roi->y, ==, rows[i].cy);
-    g_assert_cmpuint (roi->w, ==, rows[i].cw);
-    g_assert_cmpuint (roi->h, ==, rows[i].ch);
+    assert_ids (buffer, "3");
+    g_assert_cmpstr (boxes_on (buffer), ==, rows[i].written);
 
     box_meta_read (buffer, FRAME_WIDTH, FRAME_HEIGHT, BOX_READ_TRACK | BOX_READ_STATE, boxes);
-    g_assert_cmphex (BOX (boxes, 0)->flags, ==, box.flags);
-    g_assert_cmpfloat (BOX (boxes, 0)->x_min, ==, box.x_min);
-    g_assert_cmpfloat (BOX (boxes, 0)->confidence, ==, 0.1);
-    g_assert_cmpint (BOX (boxes, 0)->label_id, ==, 6);
-    g_assert_cmpint (BOX (boxes, 0)->track_id, ==, 5);
-    g_assert_cmpint (BOX (boxes, 0)->parent_id, ==, 4);
-    g_assert_cmpuint (BOX (boxes, 0)->label, ==, box.label);
-    g_assert_cmpint (BOX (boxes, 0)->state, ==, BOX_STATE_OVER_CAP);
+    read = BOX (boxes, 0);
+    g_assert_cmphex (read->flags, ==, box.flags);
+    g_assert_cmpfloat (read->x_min, ==, box.x_min);
+    g_assert_cmpstr (box_text (read), ==, "0.1 6 5 dog 3 in 4 (-1) 5 by -1");
   }
 }
 
@@ -406,17 +364,14 @@ test_attach_little (void)
   g_autoptr (GArray) boxes = boxes_new ();
   g_autoptr (GstBuffer) buffer = frame_new (0);
   Box box = { .x = -10, .y = -20, .w = 30, .h = 40, .suppressed_by = -1 };
-  GstVideoRegionOfInterestMeta *roi;
 
   g_array_append_val (boxes, box);
   box_meta_attach (buffer, boxes, 0, 0, BOX_META_ROI);
-  roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 0);
-  g_assert_null (roi->params);
+  g_assert_null (gst_buffer_get_video_region_of_interest_meta (buffer)->params);
+  g_assert_cmpstr (boxes_on (buffer), ==, "-10,-20,30,40");
   box_meta_read (buffer, 0, 0, BOX_READ_TRACK | BOX_READ_STATE, boxes);
-  g_assert_cmpint (BOX (boxes, 0)->x, ==, -10);
-  g_assert_cmpint (BOX (boxes, 0)->y, ==, -20);
-  g_assert_cmpfloat (BOX (boxes, 0)->x2, ==, 20);
-  g_assert_cmpuint (BOX (boxes, 0)->label, ==, 0);
+  g_assert_cmpstr (box_text (BOX (boxes, 0)), ==, "- - - - 0 in 0 (-1) 0 by -1");
+  ASSERT_PLACE (BOX (boxes, 0), -10, -20, 20, 20);
 }
 
 static const TestCase cases[] = { CASE (test_state_names), CASE (test_read_everything),

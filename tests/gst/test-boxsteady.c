@@ -5,13 +5,9 @@
  * and `!` if it is held. A word without a comma happens before the frame. test-steadyreference.py
  * compares the numbers.
  */
-#include "gstboxes.h"
 #include "gstrunner.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define A "100,100,40,80"
 #define B "300,100,40,80"
@@ -20,14 +16,25 @@
 static void
 add_word (GstBuffer *buffer, const gchar *word)
 {
-  gint x, y, w, h, track;
-  GstVideoRegionOfInterestMeta *roi;
+  gchar **parts = g_strsplit (word, "@", 2);
+  g_autofree gchar *box = g_strdup_printf ("%u person %s 0.5", count_on (buffer) + 1, parts[0]);
 
-  g_assert_cmpint (sscanf (word, "%d,%d,%d,%d", &x, &y, &w, &h), ==, 4);
-  roi = add_scored (buffer, 0, "person", x, y, (guint) w, (guint) h, 0.5);
-  if (strchr (word, '@') && sscanf (strchr (word, '@'), "@%d", &track) == 1)
-    gst_video_region_of_interest_meta_add_param (roi,
-        gst_structure_new ("object_id", "id", G_TYPE_INT, track, NULL));
+  add_boxes (buffer, box);
+  if (parts[1])
+    gst_video_region_of_interest_meta_add_param (
+        gst_buffer_get_video_region_of_interest_meta_id (buffer, (gint) count_on (buffer)),
+        gst_structure_new ("object_id", "id", G_TYPE_INT, atoi (parts[1]), NULL));
+  g_strfreev (parts);
+}
+
+/* Returns frame `number` of the stream with these boxes. */
+static GstBuffer *
+frame_at (guint number, const gchar *boxes)
+{
+  GstBuffer *buffer = frame_new (number * 100 * GST_MSECOND);
+
+  add_boxes (buffer, boxes);
+  return buffer;
 }
 
 static void
@@ -55,8 +62,7 @@ static void
 happen (GstHarness *h, const gchar *word, GstClockTime *time, GstBuffer *buffer)
 {
   if (g_str_equal (word, "flush")) {
-    gst_harness_push_event (h, gst_event_new_flush_start ());
-    gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+    push_flush (h);
     push_rated_segment (h, 1);
   } else if (g_str_equal (word, "segment")) {
     push_rated_segment (h, 1);
@@ -145,186 +151,166 @@ steady (GstHarness *h, const gchar *frames)
   return g_string_free (text, FALSE);
 }
 
-static const struct
-{
-  const gchar *launch, *frames, *expected;
-} rows[] = {
-  /* the first frame shows all boxes; later ones have to be confirmed */
-  { PLAIN, A "|" A " " B "|" A " " B, A "#1 | " A "#1 | " A "#1 " B "#2 " },
-  { PLAIN, "|" A "| |" A, "| | | " A "#1 " },
-  { PLAIN, "|" A "| | |" A "|", "| | | | | " },
-  { PLAIN "confirm=1", A "|" B, A "#1 | " B "#2 " A "#1! " },
-  { PLAIN "confirm=3 window=5 hold=0", "|" A "| |" A "| |" A, "| | | | | " A "#1 " },
-  { PLAIN "confirm=9 window=3 hold=0", "|" A "|" A "|" A, "| | | " A "#1 " },
-  /* held with constant velocity, and found again */
-  { PLAIN "hold=2", "100,100,40,80|110,98,40,80|||140,92,40,80|||",
-      "100,100,40,80#1 | 110,98,40,80#1 | 120,96,40,80#1! | 130,94,40,80#1! | 140,92,40,80#1 | "
-      "150,90,40,80#1! | 160,88,40,80#1! | " },
-  { PLAIN "hold=0", A "|" A "|", A "#1 | " A "#1 | " },
-  /* ... until it leaves the frame */
-  { PLAIN, "40,100,40,80|20,100,40,80|||",
-      "40,100,40,80#1 | 20,100,40,80#1 | 0,100,40,80#1! | 0,100,20,80#1! | " },
-  /* the pair with the highest overlap first */
-  { PLAIN, "100,100,40,80 110,100,40,80|104,100,40,80 109,100,40,80",
-      "100,100,40,80#1 110,100,40,80#2 | 104,100,40,80#1 109,100,40,80#2 " },
-  { PLAIN "hold=0 iou-threshold=0.9", "100,100,40,80|104,100,40,80", "100,100,40,80#1 | " },
-  /* smoothing: the first gains are 0.75 for places, 0.25 for velocities, 0.5 for sizes */
-  { "boxsteady smoothing=0.5 hold=1", "100,100,40,80|108,100,60,80|",
-      "100,100,40,80#1 | 109,100,50,80#1 | 113,100,50,80#1! " },
-  /* ids of a tracker are used; boxes without one, or with one again, are left as they are */
-  { PLAIN "hold=1", A "@7 " B "@9|" A "@7 " B "@9||",
-      A "#7 " B "#9 | " A "#7 " B "#9 | " A "#7! " B "#9! | " },
-  { PLAIN "hold=0", A "@7 " B "@9|" A "@9 " B "@7", A "#7 " B "#9 | " A "#9 " B "#7 " },
-  { PLAIN "hold=0", A "@0|" A " " B "@0 " A "@0", A "#0 | " A " " B "#0 " A "#0 " },
-  { PLAIN "hold=0", A "|" B "@5", A "#1 | " B "#5 " },
-  /* neither boxes without an area nor too large ones are linked */
-  { PLAIN, "5,5,0,9|5,5,0,9|" A, "5,5,0,9 | 5,5,0,9 | " },
-  /* where time jumps, links begin anew */
-  { PLAIN, A "|" A "|flush 500 " B, A "#1 | " A "#1 | " B "#2 " },
-  { PLAIN, A "|segment " B, A "#1 | " B "#2 " },
-  { PLAIN, A "|stream " B, A "#1 | " B "#2 " },
-  { PLAIN, A "|size " B, A "#1 | " B "#2 " },
-  { PLAIN, A "|framerate " B, A "#1 | " A "#1! " },
-  { PLAIN, A "|-101 " B, A "#1 | " B "#2 " },
-  { PLAIN, A "|-100 " B, A "#1 | " A "#1! " },
-  { PLAIN, A "|900 " B, A "#1 | " A "#1! " },
-  { PLAIN, A "|901 " B, A "#1 | " B "#2 " },
-  { PLAIN "max-gap=100000000", A "|1 " B, A "#1 | " B "#2 " },
-  { PLAIN, A "|discont " B, A "#1 | " A "#1! " },
-  { PLAIN, "untimed " A "|" B "|discont " B, A "#1 | " A "#1! | " B "#2 " },
-  { PLAIN, "backwards " A "|" B "|" B, A "#1 | " A "#1! | " B "#2 " A "#1! " },
-  /* lookahead keeps a box that is confirmed later, and fills the gap before that */
-  { PLAIN "lookahead=1", "|" A "|" A, "| " A "#1 | " A "#1 " },
-  { PLAIN "lookahead=1", "|" A "|", "| | " },
-  { PLAIN "lookahead=1", "|" A "||" A, "| | " A "#1! | " A "#1 " },
-  { PLAIN "lookahead=2", "|" A "||" A, "| " A "#1 | " A "#1! | " A "#1 " },
-  { PLAIN "lookahead=2 hold=0", "|" A "||" A, "| " A "#1 | | " A "#1 " },
-  { PLAIN "lookahead=2", "|" A "@7 " B "|" A "@7", "| " A "#7 " B " | " A "#7 " },
-  { PLAIN "lookahead=1", "backwards |" A "|" A, "| " A "#1 | " A "#1 " },
-  /* ... holds no box of a link that ends */
-  { PLAIN "lookahead=1 hold=2", A "|" A "||||", A "#1 | " A "#1 | " A "#1! | | | " },
-  { PLAIN "lookahead=2 hold=2", A "|" A "||||", A "#1 | " A "#1 | | | | " },
-  { PLAIN "lookahead=2 hold=2", A "|" A "|||" A,
-      A "#1 | " A "#1 | " A "#1! | " A "#1! | " A "#1 " },
-  { PLAIN "lookahead=4 hold=1", A "|" A "||" A "|||",
-      A "#1 | " A "#1 | " A "#1! | " A "#1 | | | " },
-  { PLAIN "lookahead=60", A "|" A "|", A "#1 | " A "#1 | " A "#1! " },
-  /* ... and is over where time jumps */
-  { PLAIN "lookahead=3", "|" A "|segment " A, "| | " A "#1 " },
-  { PLAIN "lookahead=3", A "|" A "|size " B, A "#1 | " A "#1 | " B "#2 " },
-  { PLAIN "lookahead=3", A "|" A "||901 " B, A "#1 | " A "#1 | " A "#1! | " B "#2 " },
-  { PLAIN "lookahead=3", A "|" A "|flush 500 " B, B "#2 " },
-};
-
 static void
 test_streams (void)
 {
+  static const struct
+  {
+    const gchar *launch, *frames, *expected;
+  } rows[] = {
+    /* the first frame shows all boxes; later ones have to be confirmed */
+    { PLAIN, A "|" A " " B "|" A " " B, A "#1 | " A "#1 | " A "#1 " B "#2 " },
+    { PLAIN, "|" A "| | |" A "|", "| | | | | " },
+    { PLAIN "confirm=3 window=5 hold=0", "|" A "| |" A "| |" A, "| | | | | " A "#1 " },
+    { PLAIN "confirm=9 window=3 hold=0", "|" A "|" A "|" A, "| | | " A "#1 " },
+    /* held with constant velocity, and found again */
+    { PLAIN "hold=2", "100,100,40,80|110,98,40,80|||140,92,40,80|||",
+        "100,100,40,80#1 | 110,98,40,80#1 | 120,96,40,80#1! | 130,94,40,80#1! | 140,92,40,80#1 | "
+        "150,90,40,80#1! | 160,88,40,80#1! | " },
+    /* ... until it leaves the frame */
+    { PLAIN, "40,100,40,80|20,100,40,80|||",
+        "40,100,40,80#1 | 20,100,40,80#1 | 0,100,40,80#1! | 0,100,20,80#1! | " },
+    /* the pair with the highest overlap first */
+    { PLAIN, "100,100,40,80 110,100,40,80|104,100,40,80 109,100,40,80",
+        "100,100,40,80#1 110,100,40,80#2 | 104,100,40,80#1 109,100,40,80#2 " },
+    /* smoothing: the first gains are 0.75 for places, 0.25 for velocities, 0.5 for sizes */
+    { "boxsteady smoothing=0.5 hold=1", "100,100,40,80|108,100,60,80|",
+        "100,100,40,80#1 | 109,100,50,80#1 | 113,100,50,80#1! " },
+    /* ids of a tracker are used; boxes without one, or with one again, are left as they are */
+    { PLAIN "hold=1", A "@7 " B "@9|" A "@7 " B "@9||",
+        A "#7 " B "#9 | " A "#7 " B "#9 | " A "#7! " B "#9! | " },
+    { PLAIN "hold=0", A "@7 " B "@9|" A "@9 " B "@7", A "#7 " B "#9 | " A "#9 " B "#7 " },
+    { PLAIN "hold=0", A "|" B "@5", A "#1 | " B "#5 " },
+    /* neither boxes without an area nor too large ones are linked */
+    { PLAIN, "5,5,0,9|5,5,0,9|" A, "5,5,0,9 | 5,5,0,9 | " },
+    /* where time jumps, links begin anew */
+    { PLAIN, A "|" A "|flush 500 " B, A "#1 | " A "#1 | " B "#2 " },
+    { PLAIN, A "|segment " B, A "#1 | " B "#2 " },
+    { PLAIN, A "|stream " B, A "#1 | " B "#2 " },
+    { PLAIN, A "|size " B, A "#1 | " B "#2 " },
+    { PLAIN, A "|framerate " B, A "#1 | " A "#1! " },
+    { PLAIN, A "|-101 " B, A "#1 | " B "#2 " },
+    { PLAIN, A "|-100 " B, A "#1 | " A "#1! " },
+    { PLAIN, A "|900 " B, A "#1 | " A "#1! " },
+    { PLAIN, A "|901 " B, A "#1 | " B "#2 " },
+    { PLAIN "max-gap=100000000", A "|1 " B, A "#1 | " B "#2 " },
+    { PLAIN, A "|discont " B, A "#1 | " A "#1! " },
+    { PLAIN, "untimed " A "|" B "|discont " B, A "#1 | " A "#1! | " B "#2 " },
+    { PLAIN, "backwards " A "|" B "|" B, A "#1 | " A "#1! | " B "#2 " A "#1! " },
+    /* lookahead keeps a box that is confirmed later, and fills the gap before that */
+    { PLAIN "lookahead=1", "|" A "|" A, "| " A "#1 | " A "#1 " },
+    { PLAIN "lookahead=1", "|" A "|", "| | " },
+    { PLAIN "lookahead=1", "|" A "||" A, "| | " A "#1! | " A "#1 " },
+    { PLAIN "lookahead=2", "|" A "||" A, "| " A "#1 | " A "#1! | " A "#1 " },
+    { PLAIN "lookahead=2", "|" A "@7 " B "|" A "@7", "| " A "#7 " B " | " A "#7 " },
+    { PLAIN "lookahead=1", "backwards |" A "|" A, "| " A "#1 | " A "#1 " },
+    /* ... holds no box of a link that ends */
+    { PLAIN "lookahead=1 hold=2", A "|" A "||||", A "#1 | " A "#1 | " A "#1! | | | " },
+    { PLAIN "lookahead=2 hold=2", A "|" A "|||" A,
+        A "#1 | " A "#1 | " A "#1! | " A "#1! | " A "#1 " },
+    { PLAIN "lookahead=60", A "|" A "|", A "#1 | " A "#1 | " A "#1! " },
+    /* ... and is over where time jumps */
+    { PLAIN "lookahead=3", "|" A "|segment " A, "| | " A "#1 " },
+    { PLAIN "lookahead=3", A "|" A "|size " B, A "#1 | " A "#1 | " B "#2 " },
+    { PLAIN "lookahead=3", A "|" A "||901 " B, A "#1 | " A "#1 | " A "#1! | " B "#2 " },
+    { PLAIN "lookahead=3", A "|" A "|flush 500 " B, B "#2 " },
+  };
+
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    GstHarness *h = harness_new (rows[i].launch);
-    gchar *text = steady (h, rows[i].frames);
+    g_autoptr (GstHarness) h = harness_new (rows[i].launch);
+    g_autofree gchar *text = steady (h, rows[i].frames);
 
     if (!g_str_equal (text, rows[i].expected))
       g_error ("row %u, %s, %s\n  gives \"%s\"\n  not   \"%s\"", i, rows[i].launch, rows[i].frames,
           text, rows[i].expected);
-    g_free (text);
-    gst_harness_teardown (h);
   }
 }
 
-/* The scores of three boxes are 0.5, NAN and 0.75. */
-static void
-expect_scores (const gchar *launch, gdouble second, gdouble third)
-{
-  const gdouble in[] = { 0.5, NAN, 0.75, 0 }, out[] = { 0.5, second, third, third };
-  GstHarness *h = harness_new (launch);
-
-  for (guint i = 0; i < G_N_ELEMENTS (in); i++) {
-    GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
-    GstVideoRegionOfInterestMeta *roi;
-    gpointer state = NULL;
-    gdouble score;
-
-    if (i < 3)
-      add_scored (buffer, 0, "person", 100, 100, 40, 80, in[i]);
-    buffer = through (h, buffer);
-    roi = (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, &state,
-        GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-    g_assert_true (
-        gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi, "detection"),
-            "confidence", &score));
-    if (!isnan (out[i]))
-      g_assert_cmpfloat (score, ==, out[i]);
-    gst_buffer_unref (buffer);
-  }
-  gst_harness_teardown (h);
-}
-
+/* The scores of a box in three frames and of the held one in a fourth. */
 static void
 test_scores (void)
 {
-  expect_scores ("boxsteady", 0.5, 0.625);
-  expect_scores ("boxsteady score=best", 0.5, 0.75);
-  expect_scores ("boxsteady score=box", NAN, 0.75);
+  static const gchar *const in[] = { "1 person 100,100,40,80 0.5", "1 person 100,100,40,80 nan",
+    "1 person 100,100,40,80 0.75", "" };
+  static const struct
+  {
+    const gchar *launch;
+    gdouble out[4];
+  } rows[] = { { "boxsteady", { 0.5, 0.5, 0.625, 0.625 } },
+    { "boxsteady score=best", { 0.5, 0.5, 0.75, 0.75 } },
+    { "boxsteady score=box", { 0.5, NAN, 0.75, 0.75 } } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GstHarness) h = harness_new (rows[i].launch);
+
+    for (guint k = 0; k < G_N_ELEMENTS (in); k++) {
+      GstBuffer *buffer = through (h, frame_at (k, in[k]));
+      GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta (buffer);
+      gdouble score;
+
+      g_assert_true (
+          gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi, "detection"),
+              "confidence", &score));
+      g_assert_true (score == rows[i].out[k] || (isnan (score) && isnan (rows[i].out[k])));
+      gst_buffer_unref (buffer);
+    }
+  }
 }
 
 /* Boxes of other labels, or with other label ids, are other objects. */
 static void
 test_labels (void)
 {
-  static const gchar *const labels[] = { "car", "dog", "", "" };
-  GstHarness *h = harness_new ("boxsteady hold=0");
+  static const gchar *const labels[] = { "car", "dog", "-", "-" };
+  g_autoptr (GstHarness) h = harness_new ("boxsteady hold=0");
 
   for (guint i = 0; i < G_N_ELEMENTS (labels); i++) {
-    GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
-    GstVideoRegionOfInterestMeta *roi = add_scored (buffer, 1, labels[i], 100, 100, 40, 80, 0.5);
+    g_autofree gchar *box = g_strdup_printf ("1 %s 100,100,40,80 0.5", labels[i]);
+    GstBuffer *buffer = frame_at (i, box);
 
-    gst_structure_set (roi->params->data, "label_id", G_TYPE_INT, (gint) i, NULL);
+    gst_structure_set (gst_buffer_get_video_region_of_interest_meta (buffer)->params->data,
+        "label_id", G_TYPE_INT, (gint) i, NULL);
     expect_through (h, buffer, i == 0 ? "1" : "");
   }
-  gst_harness_teardown (h);
 }
 
 /* action=tag removes nothing. Boxes that nmsfilter tagged as dropped are left as they are. */
 static void
 test_tags (void)
 {
-  for (guint tag = 0; tag < 2; tag++) {
-    GstHarness *h = harness_new (tag ? "boxsteady action=tag" : "boxsteady");
+  static const gchar *const rows[][3] = {
+    { "boxsteady", "1 3", "1= 3=suppressed" },
+    { "boxsteady action=tag", "1 2 3", "1=kept 2=unconfirmed 3=suppressed" },
+  };
 
-    for (guint i = 0; i < 2; i++) {
-      GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GstHarness) h = harness_new (rows[i][0]);
+    GstBuffer *buffer = NULL;
 
-      add_region (buffer, 1, "person", 100, 100, 40, 80);
-      if (i == 1)
-        add_region (buffer, 2, "person", 300, 100, 40, 80);
-      gst_video_region_of_interest_meta_add_param (add_region (buffer, 3, "person", 500, 100, 40,
-                                                       80),
-          gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", NULL));
+    for (guint k = 0; k < 2; k++) {
+      gst_clear_buffer (&buffer);
+      buffer = frame_at (k,
+          k ? "1 person 100,100,40,80; 2 person 300,100,40,80; 3 person 500,100,40,80"
+            : "1 person 100,100,40,80; 3 person 500,100,40,80");
+      add_structure (gst_buffer_get_video_region_of_interest_meta_id (buffer, 3),
+          "nms, state=(string)suppressed;");
       buffer = through (h, buffer);
-      assert_ids (buffer, i == 1 && tag ? "1 2 3" : "1 3");
-      assert_tag (buffer, 1, tag ? "kept" : "");
-      assert_tag (buffer, 2, i == 1 && tag ? "unconfirmed" : "");
-      assert_tag (buffer, 3, "suppressed");
-      gst_buffer_unref (buffer);
     }
-    g_assert_cmpuint (stat_of (h->element, "not-linked"), ==, 2);
-    gst_harness_teardown (h);
+    assert_ids (buffer, rows[i][1]);
+    assert_tags (buffer, rows[i][2]);
+    assert_stats (h->element, "not-linked=2");
+    gst_buffer_unref (buffer);
   }
 }
 
 static void
 test_stats (void)
 {
-  static const gchar *const names[] = { "frames", "boxes-in", "boxes-out", "unconfirmed", "held",
-    "not-linked", "links", "restarts" };
-  static const guint values[] = { 5, 5, 6, 1, 2, 1, 2, 1 };
-  GstHarness *h = harness_new ("boxsteady");
+  g_autoptr (GstHarness) h = harness_new ("boxsteady");
 
   g_free (steady (h, A "|" A " " B "||segment " B "| 5,5,0,9"));
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    if (stat_of (h->element, names[i]) != values[i])
-      g_error ("%s is %" G_GUINT64_FORMAT, names[i], stat_of (h->element, names[i]));
-  gst_harness_teardown (h);
+  assert_stats (h->element,
+      "frames=5 boxes-in=5 boxes-out=6 unconfirmed=1 held=2 not-linked=1 links=2 restarts=1");
 }
 
 /* A buffer without boxes, where no box is held, is passed on; one with other owners is not changed,
@@ -332,41 +318,35 @@ test_stats (void)
 static void
 test_buffers (void)
 {
-  GstHarness *h = harness_new ("boxsteady");
-  GstBuffer *empty = frame_new (0), *shared = frame_new (100 * GST_MSECOND), *out;
+  g_autoptr (GstHarness) h = harness_new ("boxsteady");
+  GstBuffer *empty = frame_new (0), *shared = frame_at (1, "1 person 100,100,40,80"), *out;
 
   out = through (h, empty);
   g_assert_true (out == empty);
   gst_buffer_unref (out);
-  add_region (shared, 1, "person", 100, 100, 40, 80);
-  out = through (h, gst_buffer_ref (shared));
-  assert_ids (out, "");
+  expect_through (h, gst_buffer_ref (shared), "");
   assert_ids (shared, "1");
-  gst_buffer_unref (out);
   gst_buffer_unref (shared);
-  gst_harness_teardown (h);
 }
 
 /* The number of links is bounded, and a frame with more than 4,096 boxes is left as it is. */
 static void
 test_many (void)
 {
-  GstHarness *h = harness_new ("boxsteady confirm=1 hold=1000");
+  g_autoptr (GstHarness) h = harness_new ("boxsteady confirm=1 hold=1000");
   const guint counts[] = { 4096, 4096, 4096, 4097, 4096 };
   const guint expected[] = { 4096, 8192, 4096, 4097, 4096 };
 
   for (guint i = 0; i < G_N_ELEMENTS (counts); i++) {
-    GstBuffer *buffer = frame_new (i * 100 * GST_MSECOND);
-    gchar *label = g_strdup_printf ("label %u", i);
+    GstBuffer *buffer = frame_at (i, "");
+    g_autofree gchar *label = g_strdup_printf ("label %u", i);
 
     for (guint k = 0; k < counts[i]; k++)
       add_region (buffer, 0, label, (gint) (k % 64) * 9, (gint) (k / 64) * 7, 8, 6);
     buffer = through (h, buffer);
     g_assert_cmpuint (count_on (buffer), ==, expected[i]);
     gst_buffer_unref (buffer);
-    g_free (label);
   }
-  gst_harness_teardown (h);
 }
 
 static GstPadProbeReturn
@@ -383,15 +363,6 @@ note (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
-static GstEvent *
-named_event (const gchar *name)
-{
-  return g_str_equal (name, "tag") ? gst_event_new_tag (gst_tag_list_new_empty ())
-      : g_str_equal (name, "gap")  ? gst_event_new_gap (0, GST_SECOND)
-      : g_str_equal (name, "eos")  ? gst_event_new_eos ()
-                                   : gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, NULL);
-}
-
 /* Buffers that wait leave before an event, a query for them and a buffer with the flag DISCONT (!);
  * a flush discards them. */
 static void
@@ -404,40 +375,42 @@ test_order (void)
     { "b b flush b eos", "flush-start flush-stop segment 2 eos " } };
 
   for (guint i = 0; i < G_N_ELEMENTS (order); i++) {
-    GstHarness *h = harness_new ("boxsteady lookahead=2");
+    g_autoptr (GstHarness) h = harness_new ("boxsteady lookahead=2");
     gchar **words = g_strsplit (order[i][0], " ", -1);
-    GstPad *pad = gst_element_get_static_pad (h->element, "src");
+    g_autoptr (GstPad) pad = gst_element_get_static_pad (h->element, "src");
     GString *text = g_string_new (NULL);
-    GstClockTime time = 0;
+    guint number = 0;
 
     gst_pad_add_probe (pad,
         GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
             | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
         note, text, NULL);
     for (guint k = 0; words[k]; k++) {
-      GstBuffer *buffer = NULL;
+      const gchar *word = words[k];
 
-      if (g_str_equal (words[k], "flush")) {
+      if (g_str_equal (word, "flush")) {
         happen (h, "flush", NULL, NULL);
-      } else if (g_str_equal (words[k], "drain")) {
-        GstQuery *query = gst_query_new_drain ();
+      } else if (g_str_equal (word, "drain")) {
+        g_autoptr (GstQuery) query = gst_query_new_drain ();
 
         gst_pad_peer_query (h->srcpad, query);
-        gst_query_unref (query);
-      } else if (g_str_equal (words[k], "b") || g_str_equal (words[k], "discont")) {
-        buffer = frame_new (time);
-        if (words[k][0] == 'd')
+      } else if (g_str_equal (word, "b") || g_str_equal (word, "discont")) {
+        GstBuffer *buffer = frame_at (number++, "");
+
+        if (word[0] == 'd')
           GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
-        time += 100 * GST_MSECOND;
         g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
       } else {
-        gst_harness_push_event (h, named_event (words[k]));
+        gst_harness_push_event (h,
+            g_str_equal (word, "tag")       ? gst_event_new_tag (gst_tag_list_new_empty ())
+                : g_str_equal (word, "gap") ? gst_event_new_gap (0, GST_SECOND)
+                : g_str_equal (word, "eos")
+                ? gst_event_new_eos ()
+                : gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, NULL));
       }
     }
     if (!g_str_equal (text->str, order[i][1]))
       g_error ("%s gives \"%s\"", order[i][0], text->str);
-    gst_object_unref (pad);
-    gst_harness_teardown (h);
     g_string_free (text, TRUE);
     g_strfreev (words);
   }
@@ -449,15 +422,15 @@ test_latency (void)
 {
   static const struct
   {
-    const gchar *launch, *framerate;
+    const gchar *launch, *caps;
     guint before, after; /* ms */
-  } latencies[] = { { "boxsteady", "10/1", 50, 50 }, { "boxsteady lookahead=3", "10/1", 350, 350 },
-    { "boxsteady lookahead=3", "0/1", 50, 50 + 3 * 40 } };
+  } latencies[] = { { "boxsteady", FRAME_CAPS, 50, 50 },
+    { "boxsteady lookahead=3", FRAME_CAPS, 350, 350 },
+    { "boxsteady lookahead=3", "video/x-raw,format=GRAY8,width=640,height=480,framerate=0/1", 50,
+        50 + 3 * 40 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (latencies); i++) {
-    gchar *caps = g_strdup_printf ("video/x-raw,format=GRAY8,width=640,height=480,framerate=%s",
-        latencies[i].framerate);
-    GstHarness *h = harness_new_caps (latencies[i].launch, caps);
+    g_autoptr (GstHarness) h = harness_new_caps (latencies[i].launch, latencies[i].caps);
 
     gst_harness_set_upstream_latency (h, 50 * GST_MSECOND);
     g_assert_cmpuint (gst_harness_query_latency (h), ==, latencies[i].before * GST_MSECOND);
@@ -465,8 +438,6 @@ test_latency (void)
     gst_harness_push (h, frame_new (40 * GST_MSECOND));
     gst_harness_push (h, frame_new (70 * GST_MSECOND));
     g_assert_cmpuint (gst_harness_query_latency (h), ==, latencies[i].after * GST_MSECOND);
-    gst_harness_teardown (h);
-    g_free (caps);
   }
 }
 
@@ -483,11 +454,11 @@ propose_pool (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 static void
 test_pools (void)
 {
-  GstHarness *h = harness_new ("boxsteady lookahead=3");
-  GstCaps *caps = gst_pad_get_current_caps (h->sinkpad);
+  g_autoptr (GstHarness) h = harness_new ("boxsteady lookahead=3");
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (h->sinkpad);
 
   for (guint most = 0; most < 9; most += 8) {
-    GstQuery *query = gst_query_new_allocation (caps, TRUE);
+    g_autoptr (GstQuery) query = gst_query_new_allocation (caps, TRUE);
     guint size, least, found;
     gulong probe = gst_pad_add_probe (h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, propose_pool,
         &most, NULL);
@@ -498,10 +469,7 @@ test_pools (void)
     g_assert_cmpuint (least, ==, 5);
     g_assert_cmpuint (found, ==, most ? 11 : 0);
     gst_pad_remove_probe (h->sinkpad, probe);
-    gst_query_unref (query);
   }
-  gst_caps_unref (caps);
-  gst_harness_teardown (h);
 }
 
 /* With lookahead too, boxes are tagged by what later frames show, and buffers that wait are freed
@@ -509,22 +477,19 @@ test_pools (void)
 static void
 test_waiting (void)
 {
-  GstHarness *h = harness_new ("boxsteady lookahead=1 action=tag");
+  static const gchar *const frames[] = { "", "1 person 100,100,40,80; 2 person 300,100,40,80",
+    "1 person 100,100,40,80" };
+  g_autoptr (GstHarness) h = harness_new ("boxsteady lookahead=1 action=tag");
   GstBuffer *buffer, *last = NULL;
 
-  for (guint i = 0; i < 3; i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (frames); i++) {
     gst_clear_buffer (&last);
-    last = frame_new (i * 100 * GST_MSECOND);
-    if (i > 0)
-      add_region (last, 1, "person", 100, 100, 40, 80);
-    if (i == 1)
-      add_region (last, 2, "person", 300, 100, 40, 80);
+    last = frame_at (i, frames[i]);
     gst_harness_push (h, gst_buffer_ref (last));
   }
   gst_buffer_unref (gst_harness_try_pull (h));
   buffer = gst_harness_try_pull (h);
-  assert_tag (buffer, 1, "kept");
-  assert_tag (buffer, 2, "unconfirmed");
+  assert_tags (buffer, "1=kept 2=unconfirmed");
   gst_buffer_unref (buffer);
   g_object_set (h->element, "lookahead", 2, NULL);
   assert_values (h->element, "lookahead", "1");
@@ -532,18 +497,16 @@ test_waiting (void)
   gst_element_set_state (h->element, GST_STATE_READY);
   g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (last), ==, 1);
   gst_buffer_unref (last);
-  gst_harness_teardown (h);
 }
 
 static void
 test_defaults (void)
 {
-  GstElement *element = element_new ("boxsteady");
+  g_autoptr (GstElement) element = element_new ("boxsteady");
 
   assert_values (element,
       "iou-threshold confirm window hold smoothing score max-gap lookahead action",
       "0.30000001192092896 2 3 5 0.60000002384185791 mean 1000000000 0 remove");
-  gst_object_unref (element);
 }
 
 static const TestCase cases[] = { { "/boxsteady/streams", test_streams },
