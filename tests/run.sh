@@ -748,7 +748,7 @@ newer_debian ()
     inside+=(env G_DEBUG=fatal-warnings GST_TRACERS=leaks)
     stage="$1-leaks"
     # shellcheck disable=SC2086
-    suites "$1-release" odmeta odmethods odregions odrelations boxreplay nmsfilter $batches
+    suites "$1-release" odmeta odregions boxreplay nmsfilter $batches
     stage=$1
   fi
   [ "$1${NMS_TRIXIE_ASAN-}" = trixieyes ] || { inside=(); return 0; }
@@ -762,7 +762,7 @@ newer_debian ()
     -Db_lundef=false -Dc_args="$SANITIZED" -Dcpp_args="$SANITIZED" $options; then
     stage="$1-asan"
     # shellcheck disable=SC2086
-    suites "$1-asan" boxmeta boxappend odappend odmeta odmethods odregions odrelations odremove nmsfilter \
+    suites "$1-asan" boxmeta boxappend odappend odmeta odregions odremove nmsfilter \
       boxreplay boxrecord boxoverlay boxtransform boxtransform-ods boxmerge-ods rotatedboxes \
       $batches
     stage=$1

@@ -50,6 +50,19 @@ foreign_mtd_add (GstBuffer *buffer, gint number)
   return mtd.id;
 }
 
+gint
+foreign_mtd_number (const GstAnalyticsMtd *mtd)
+{
+  const Foreign *foreign = gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id);
+  g_autofree gchar *must = NULL;
+
+  if (gst_analytics_mtd_get_mtd_type (mtd) != FOREIGN_TYPE)
+    return -1;
+  must = g_strdup_printf ("foreign %d", foreign->number);
+  g_assert_cmpstr (foreign->text, ==, must);
+  return foreign->number;
+}
+
 gchar *
 foreign_mtds_on (GstBuffer *buffer)
 {
@@ -57,14 +70,8 @@ foreign_mtds_on (GstBuffer *buffer)
   gpointer state = NULL;
   GstAnalyticsMtd mtd;
 
-  while (gst_analytics_relation_meta_iterate (relations_of (buffer), &state, FOREIGN_TYPE, &mtd)) {
-    Foreign *foreign = gst_analytics_relation_meta_get_mtd_data (mtd.meta, mtd.id);
-    gchar *must = g_strdup_printf ("foreign %d", foreign->number);
-
-    g_assert_cmpstr (foreign->text, ==, must);
-    g_free (must);
-    g_string_append_printf (text, "%s%d", text->len ? " " : "", foreign->number);
-  }
+  while (gst_analytics_relation_meta_iterate (relations_of (buffer), &state, FOREIGN_TYPE, &mtd))
+    g_string_append_printf (text, "%s%d", text->len ? " " : "", foreign_mtd_number (&mtd));
   return g_string_free (text, FALSE);
 }
 

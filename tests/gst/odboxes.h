@@ -58,6 +58,67 @@ add_class (GstBuffer *buffer, guint id, const gchar *name, gfloat level)
   return cls.id;
 }
 
+/* Adds the ODs of a text such as "dog 1,0,50,50 0.5 puppy; ship 9,9,99,10 0.9 @0.5": label, place,
+ * confidence, and if they have them, rotation (from GStreamer 1.26 on) and classes. Returns the id
+ * of the first one. */
+static inline guint
+add_ods (GstBuffer *buffer, const gchar *text)
+{
+  gchar **list = g_strsplit (text, "; ", -1);
+  guint first = G_MAXUINT;
+
+  for (guint i = 0; list[i]; i++) {
+    gchar **words = g_strsplit (list[i], " ", -1);
+    const gfloat confidence = (gfloat) g_ascii_strtod (words[2], NULL);
+    gint x, y, w, h;
+    guint id, k = 3;
+
+    g_assert_cmpint (sscanf (words[1], "%d,%d,%d,%d", &x, &y, &w, &h), ==, 4);
+    if (words[k] && words[k][0] == '@') {
+#if GST_CHECK_VERSION(1, 26, 0)
+      GstAnalyticsODMtd od;
+
+      g_assert_true (gst_analytics_relation_meta_add_oriented_od_mtd (relations_of (buffer),
+          g_quark_from_string (words[0]), x, y, w, h,
+          (gfloat) g_ascii_strtod (words[k++] + 1, NULL), confidence, &od));
+      id = od.id;
+#else
+      g_error ("GStreamer 1.24 rotates no ODs");
+#endif
+    } else {
+      id = add_od (buffer, words[0], x, y, w, h, confidence);
+    }
+    first = MIN (first, id);
+    for (; words[k]; k++)
+      add_class (buffer, id, words[k], 0.5f);
+    g_strfreev (words);
+  }
+  g_strfreev (list);
+  return first;
+}
+
+/* Returns a frame at 0 s with the ODs of this text. */
+static inline GstBuffer *
+frame_with_ods (const gchar *text)
+{
+  GstBuffer *buffer = frame_new (0);
+
+  add_ods (buffer, text);
+  return buffer;
+}
+
+/* Adds a track, related to `id`. Returns its id. */
+static inline guint
+add_track (GstBuffer *buffer, guint id, guint64 number)
+{
+  GstAnalyticsTrackingMtd track;
+
+  gst_analytics_relation_meta_add_tracking_mtd (relations_of (buffer), number, 0, &track);
+  gst_analytics_relation_meta_set_relation (relations_of (buffer), GST_ANALYTICS_REL_TYPE_RELATE_TO,
+      id, track.id);
+  return track.id;
+}
+
 /* Returns x of the detection before its rotation. */
 static inline gint
 x_of_od (const GstAnalyticsMtd *mtd)
@@ -120,19 +181,32 @@ od_at (GstBuffer *buffer, gint at)
   return 0;
 }
 
-/* Returns the names of the classes that are related to an OD: "dog nms:kept". Free it. */
+/* Returns the names of the classes that are related to an OD, and its tracks, with ! if they are
+ * lost: "dog nms:kept #7!". Free it. */
 static inline gchar *
 classes_of (GstBuffer *buffer, guint id)
 {
+  GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
   GString *text = g_string_new (NULL);
   gpointer state = NULL;
   GstAnalyticsMtd mtd;
 
-  while (gst_analytics_relation_meta_get_direct_related (gst_buffer_get_analytics_relation_meta (
-                                                             buffer),
-      id, GST_ANALYTICS_REL_TYPE_ANY, gst_analytics_cls_mtd_get_mtd_type (), &state, &mtd))
+  while (gst_analytics_relation_meta_get_direct_related (meta, id, GST_ANALYTICS_REL_TYPE_ANY,
+      gst_analytics_cls_mtd_get_mtd_type (), &state, &mtd))
     g_string_append_printf (text, "%s%s", text->len ? " " : "",
         g_quark_to_string (gst_analytics_cls_mtd_get_quark ((GstAnalyticsClsMtd *) &mtd, 0)));
+  state = NULL;
+  while (gst_analytics_relation_meta_get_direct_related (meta, id, GST_ANALYTICS_REL_TYPE_ANY,
+      gst_analytics_tracking_mtd_get_mtd_type (), &state, &mtd)) {
+    GstClockTime first, last;
+    gboolean lost;
+    guint64 number;
+
+    gst_analytics_tracking_mtd_get_info ((GstAnalyticsTrackingMtd *) &mtd, &number, &first, &last,
+        &lost);
+    g_string_append_printf (text, "%s#%" G_GUINT64_FORMAT "%s", text->len ? " " : "", number,
+        lost ? "!" : "");
+  }
   return g_string_free (text, FALSE);
 }
 
@@ -144,6 +218,47 @@ classes_of (GstBuffer *buffer, guint id)
     g_free (classes_); \
   } \
   G_STMT_END
+
+/* Returns the number of mtds, and the ODs with their ids as add_ods takes them, and with tracks:
+ * "3: 0 dog 1,0,50,50 0.5 puppy #7; 2 cat 9,9,9,9 0.3". Static. */
+static inline const gchar *
+ods_text (GstBuffer *buffer)
+{
+  GstAnalyticsRelationMeta *meta = relations_of (buffer);
+  static GString *text = NULL;
+  const gchar *separator = "";
+  gpointer state = NULL;
+  GstAnalyticsODMtd od;
+
+  if (text == NULL)
+    text = g_string_new (NULL);
+  g_string_printf (text, "%u:", mtds_on (buffer));
+  while (gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (),
+      (GstAnalyticsMtd *) &od)) {
+    g_autofree gchar *classes = classes_of (buffer, od.id);
+    gchar number[32];
+    gfloat confidence, rotation = 0;
+    gint x, y, w, h;
+
+#if GST_CHECK_VERSION(1, 26, 0)
+    gst_analytics_od_mtd_get_oriented_location (&od, &x, &y, &w, &h, &rotation, &confidence);
+#else
+    gst_analytics_od_mtd_get_location (&od, &x, &y, &w, &h, &confidence);
+#endif
+    g_string_append_printf (text, "%s %u %s %d,%d,%d,%d %s", separator, od.id,
+        g_quark_to_string (gst_analytics_od_mtd_get_obj_type (&od)), x, y, w, h,
+        g_ascii_formatd (number, sizeof number, "%.6g", confidence));
+    if (rotation != 0)
+      g_string_append_printf (text, " @%s",
+          g_ascii_formatd (number, sizeof number, "%.6g", rotation));
+    if (*classes)
+      g_string_append_printf (text, " %s", classes);
+    separator = ";";
+  }
+  return text->str;
+}
+
+#define assert_ods_text(buffer, expected) g_assert_cmpstr (ods_text (buffer), ==, expected)
 
 /* Adds relations of these types from one mtd to another. */
 static inline void
@@ -207,14 +322,5 @@ masks_on (GstBuffer *buffer)
 #define assert_masks(buffer, expected) g_assert_cmpstr (masks_on (buffer), ==, expected)
 #endif
 
-/* Returns a buffer with the ODs that most tests use: two that overlap and one apart. */
-static inline GstBuffer *
-three_ods (void)
-{
-  GstBuffer *buffer = frame_new (0);
-
-  add_od (buffer, "dog", 1, 0, 50, 50, 0.5f); /* suppressed by 2 */
-  add_od (buffer, "dog", 2, 0, 50, 50, 0.9f);
-  add_od (buffer, "dog", 300, 0, 50, 50, 0.7f);
-  return buffer;
-}
+/* The ODs that most tests use: two that overlap, of which 2 suppresses 1, and one apart. */
+#define THREE_ODS "dog 1,0,50,50 0.5; dog 2,0,50,50 0.9; dog 300,0,50,50 0.7"

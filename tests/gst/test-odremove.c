@@ -4,8 +4,7 @@
  * a score. The test finds the mtds that must remain by the rule alone, pair by pair;
  * they must keep their data and relations, bit by bit.
  */
-#include <string.h>
-
+#include "foreignmtd.h"
 #include "gstrunner.h"
 #include "odboxes.h"
 
@@ -17,42 +16,8 @@ typedef enum
   CLASS,
   TRACK,
   FOREIGN,
-  OWNER,
   KINDS
 } Kind;
-
-/* Types that the plugin does not know: one that holds a number, one that owns memory. */
-typedef struct
-{
-  guint *number;
-} Owned;
-
-static gint owned_alive = 0;
-
-static gboolean
-owner_transform (GstBuffer *target, GstAnalyticsMtd *mtd, GstBuffer *buffer, GQuark type,
-    gpointer data)
-{
-  Owned *owned = gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id);
-
-  owned->number = g_memdup2 (owned->number, sizeof *owned->number);
-  owned_alive++;
-  return TRUE;
-}
-
-static void
-owner_clear (GstBuffer *buffer, GstAnalyticsMtd *mtd)
-{
-  Owned *owned = gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id);
-
-  g_clear_pointer (&owned->number, g_free);
-  owned_alive--;
-}
-
-static const GstAnalyticsMtdImpl foreign_impl = { .name = "foreign" };
-static const GstAnalyticsMtdImpl owner_impl = { .name = "owner",
-  .mtd_meta_transform = owner_transform,
-  .mtd_meta_clear = owner_clear };
 
 /* The mtds that were put on the buffer. */
 typedef struct
@@ -65,41 +30,25 @@ typedef struct
 } Model;
 
 static void
-add_mtd (GstAnalyticsRelationMeta *meta, const Model *model, guint i)
+add_mtd (GstBuffer *buffer, const Model *model, guint i)
 {
-  gpointer data;
+  GstAnalyticsRelationMeta *meta = relations_of (buffer);
+  GstAnalyticsClsMtd cls;
+  GstAnalyticsTrackingMtd track;
 
   switch (model->kind[i]) {
-    case DETECTION: {
-      GstAnalyticsODMtd od;
-      gst_analytics_relation_meta_add_od_mtd (meta, g_quark_from_static_string ("dog"), (gint) i,
-          20 * (gint) i, 5, 5, model->low[i] ? 0.25f : 0.75f, &od);
+    case DETECTION:
+      add_od (buffer, "dog", (gint) i, 20 * (gint) i, 5, 5, model->low[i] ? 0.25f : 0.75f);
       break;
-    }
-    case CLASS: {
-      GstAnalyticsClsMtd cls;
+    case CLASS:
       gst_analytics_relation_meta_add_one_cls_mtd (meta, (gfloat) i / MOST,
           g_quark_from_static_string ("puppy"), &cls);
       break;
-    }
-    case TRACK: {
-      GstAnalyticsTrackingMtd track;
+    case TRACK:
       gst_analytics_relation_meta_add_tracking_mtd (meta, i, i, &track);
       break;
-    }
-    default: {
-      GstAnalyticsMtd mtd;
-      const gboolean owner = model->kind[i] == OWNER;
-
-      data = gst_analytics_relation_meta_add_mtd (meta, owner ? &owner_impl : &foreign_impl,
-          owner ? sizeof (Owned) : sizeof i, &mtd);
-      if (owner) {
-        ((Owned *) data)->number = g_memdup2 (&i, sizeof i);
-        owned_alive++;
-      } else {
-        memcpy (data, &i, sizeof i);
-      }
-    }
+    default:
+      foreign_mtd_add (buffer, (gint) i);
   }
 }
 
@@ -109,7 +58,6 @@ static gboolean
 identify (GstAnalyticsMtd *mtd, Kind *kind, guint *number)
 {
   const GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type (mtd);
-  const gpointer data = gst_analytics_relation_meta_get_mtd_data (mtd->meta, mtd->id);
 
   if (type == gst_analytics_od_mtd_get_mtd_type ()) {
     *kind = DETECTION;
@@ -128,15 +76,13 @@ identify (GstAnalyticsMtd *mtd, Kind *kind, guint *number)
     g_assert_cmpuint (id, ==, first);
     *kind = TRACK;
     *number = (guint) id;
-  } else if (type == (GstAnalyticsMtdType) &foreign_impl) {
-    *kind = FOREIGN;
-    memcpy (number, data, sizeof *number);
-  } else if (type == (GstAnalyticsMtdType) &owner_impl) {
-    *kind = OWNER;
-    *number = *((Owned *) data)->number;
   } else {
-    g_assert_cmpstr (gst_analytics_mtd_type_get_name (type), ==, "nms-removed");
-    return FALSE;
+    *kind = FOREIGN;
+    if (foreign_mtd_number (mtd) < 0) {
+      g_assert_cmpstr (gst_analytics_mtd_type_get_name (type), ==, "nms-removed");
+      return FALSE;
+    }
+    *number = (guint) foreign_mtd_number (mtd);
   }
   return TRUE;
 }
@@ -180,33 +126,22 @@ random_model (GRand *rand)
   return model;
 }
 
-/* Finds whether the mtd is related to an OD directly, and whether to one that is kept. */
-static gboolean
-directly (const Model *model, guint i, gboolean *stays)
-{
-  gboolean any = FALSE;
-
-  *stays = FALSE;
-  for (guint k = 0; k < model->count; k++)
-    if (model->kind[k] == DETECTION && (model->relation[i][k] || model->relation[k][i])) {
-      any = TRUE;
-      *stays |= !model->low[k];
-    }
-  return any;
-}
-
-/* Follows relations from i over mtds without a direct relation to an OD. */
+/* Follows relations from i over mtds without a direct relation to an OD. Finds whether they lead to
+ * ODs that are removed, and to ODs that are kept. */
 static void
 follow (const Model *model, guint i, gboolean *seen, gboolean *to_removed, gboolean *to_kept)
 {
-  gboolean stays;
+  gboolean direct = FALSE, stays = FALSE;
 
   seen[i] = TRUE;
-  if (directly (model, i, &stays)) {
-    *(stays ? to_kept : to_removed) = TRUE;
-    return;
-  }
   for (guint k = 0; k < model->count; k++)
+    if (model->kind[k] == DETECTION && (model->relation[i][k] || model->relation[k][i])) {
+      direct = TRUE;
+      stays |= !model->low[k];
+    }
+  if (direct)
+    *(stays ? to_kept : to_removed) = TRUE;
+  for (guint k = 0; k < model->count && !direct; k++)
     if (!seen[k] && model->kind[k] != DETECTION && (model->relation[i][k] || model->relation[k][i]))
       follow (model, k, seen, to_removed, to_kept);
 }
@@ -226,14 +161,13 @@ static GstBuffer *
 make_buffer (const Model *model)
 {
   GstBuffer *buffer = frame_new (0);
-  GstAnalyticsRelationMeta *meta = relations_of (buffer);
 
   for (guint i = 0; i < model->count; i++)
-    add_mtd (meta, model, i);
+    add_mtd (buffer, model, i);
   for (guint i = 0; i < model->count; i++)
     for (guint k = 0; k < model->count; k++)
       if (model->relation[i][k])
-        gst_analytics_relation_meta_set_relation (meta, model->relation[i][k], i, k);
+        relate (buffer, i, k, model->relation[i][k]);
   return buffer;
 }
 
@@ -245,7 +179,7 @@ check (GstBuffer *buffer, const Model *model, gboolean whole)
   gboolean ids_kept = whole;
 
   for (k = 0; k < model->count; k++)
-    ids_kept |= !model->removed[k] && model->kind[k] >= FOREIGN;
+    ids_kept |= !model->removed[k] && model->kind[k] == FOREIGN;
   for (id = 0; id < count; id++) {
     GstAnalyticsMtd mtd = { id, meta };
     Kind kind;
@@ -300,7 +234,7 @@ test_random (void)
       dropped += model.removed[i];
     gst_buffer_unref (out);
     gst_clear_buffer (&other);
-    assert_none_alive (owned_alive);
+    assert_none_alive (foreign_mtds_alive ());
   }
   g_assert_cmpuint (dropped, >, rounds); /* more than one mtd a round */
 }
