@@ -3,24 +3,12 @@
 #include "gstrunner.h"
 
 #include <gst/controller/controller.h>
+#include <math.h>
 
 #define CAPS(width, height) \
   "video/x-raw,format=GRAY8,width=" #width ",height=" #height ",framerate=10/1"
 
-/* Sends the box 100 50 200 100 of a picture of 640 x 480 through boxtransform. */
-static void
-expect_place (const gchar *properties, const gchar *caps, const gchar *place)
-{
-  g_autofree gchar *launch = g_strconcat ("boxtransform ", properties, NULL);
-  g_autoptr (GstHarness) h = harness_new_caps (launch, caps);
-  g_autoptr (GstBuffer) buffer = frame_new (0);
-
-  add_boxes (buffer, "1 person 100,50,200,100");
-  buffer = through (h, buffer);
-  if (g_strcmp0 (boxes_on (buffer), place) != 0)
-    g_error ("%s on %s: \"%s\", not \"%s\"", launch, caps, boxes_on (buffer), place);
-}
-
+/* Where the box 100 50 200 100 of a picture of 640 x 480 is. */
 static void
 test_places (void)
 {
@@ -54,8 +42,24 @@ test_places (void)
         "60,50,200,100" },
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    expect_place (rows[i][0], rows[i][1], rows[i][2]);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *launch = g_strconcat ("boxtransform ", rows[i][0], NULL);
+    g_autoptr (GstHarness) h = harness_new_caps (launch, rows[i][1]);
+    g_autoptr (GstBuffer) buffer = through (h, frame_with ("1 person 100,50,200,100"));
+
+    if (strcmp (boxes_on (buffer), rows[i][2]) != 0)
+      g_error ("%s on %s: \"%s\", not \"%s\"", launch, rows[i][1], boxes_on (buffer), rows[i][2]);
+  }
+}
+
+static void
+assert_double (GstVideoRegionOfInterestMeta *roi, const gchar *field, gdouble expected)
+{
+  gdouble value = NAN;
+
+  gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi, "detection"), field,
+      &value);
+  g_assert_cmpfloat_with_epsilon (value, expected, 1e-12);
 }
 
 /* Structures, ids and parents stay; coordinates in "detection" are those of the new frame, also
@@ -64,13 +68,9 @@ static void
 test_details (void)
 {
   g_autoptr (GstHarness) h = harness_new_caps ("boxtransform left=40 top=20", CAPS (600, 460));
-  g_autoptr (GstBuffer) buffer = frame_new (0);
-  GstVideoRegionOfInterestMeta *roi = add_exact (buffer, 7, "face", 100.25, 50.5, 110.75, 60.5,
-      0.5);
-  GstStructure *s;
-  gdouble value;
+  g_autoptr (GstBuffer) buffer = frame_with ("7 face 100.25:50.5:110.75:60.5 0.5 in 9");
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta (buffer);
 
-  roi->parent_id = 9;
   add_structure (roi, "object_id, id=(int)12;");
   add_structure (roi, "unknown, x=(int)1;");
   buffer = through (h, buffer);
@@ -78,14 +78,24 @@ test_details (void)
   roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 7);
   g_assert_cmpint (roi->parent_id, ==, 9);
   g_assert_cmpuint (g_list_length (roi->params), ==, 3);
-  s = gst_video_region_of_interest_meta_get_param (roi, "detection");
-  g_assert_true (gst_structure_get_double (s, "x_min", &value));
-  g_assert_cmpfloat_with_epsilon (value, 60.25 / 600, 1e-12);
-  g_assert_true (gst_structure_get_double (s, "y_max", &value));
-  g_assert_cmpfloat_with_epsilon (value, 40.5 / 460, 1e-12);
-  g_assert_true (gst_structure_get_double (s, "confidence", &value));
-  g_assert_cmpfloat (value, ==, 0.5);
+  assert_double (roi, "x_min", 60.25 / 600);
+  assert_double (roi, "y_max", 40.5 / 460);
+  assert_double (roi, "confidence", 0.5);
   g_assert_nonnull (gst_video_region_of_interest_meta_get_param (roi, "unknown"));
+}
+
+/* A moved box gets normalized corners if it has a structure for them, because its corners need
+ * not lie on pixels any more. */
+static void
+test_between_pixels (void)
+{
+  g_autoptr (GstHarness)
+      h = harness_new_caps ("boxtransform width=640 height=480", CAPS (320, 240));
+  g_autoptr (GstBuffer) buffer = through (h, frame_with ("1 person 101,50,200,101 0.5"));
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta (buffer);
+
+  assert_double (roi, "x_min", 50.5 / 320);
+  assert_double (roi, "y_max", 75.5 / 240);
 }
 
 /* Sends a box with keypoints, which DL Streamer writes relative to the box, through boxtransform.
@@ -97,15 +107,12 @@ expect_keypoints (const gchar *launch, gboolean left)
   GstBus *bus = harness_bus (h);
 
   for (guint i = 0; i < 2; i++) {
-    g_autoptr (GstBuffer) buffer = frame_new (0);
-    GstVideoRegionOfInterestMeta *roi = add_region (buffer, 1, "person", 20, 50, 30, 60);
+    g_autoptr (GstBuffer) buffer = frame_with ("1 person 20,50,30,60");
+    GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta (buffer);
 
-    gst_video_region_of_interest_meta_add_param (roi,
-        gst_structure_from_string ("keypoints, type=(string)keypoints;", NULL));
-    gst_video_region_of_interest_meta_add_param (roi,
-        gst_structure_from_string ("mask, type=(string)segmentation;", NULL));
-    gst_video_region_of_interest_meta_add_param (roi,
-        gst_structure_from_string ("pose, type=(string)classification_result;", NULL));
+    add_structure (roi, "keypoints, type=(string)keypoints;");
+    add_structure (roi, "mask, type=(string)segmentation;");
+    add_structure (roi, "pose, type=(string)classification_result;");
     buffer = through (h, buffer);
     roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 1);
     g_assert_cmpuint (g_list_length (roi->params), ==, left ? 3 : 1);
@@ -127,40 +134,37 @@ test_keypoints (void)
   expect_keypoints ("boxtransform video-direction=180", FALSE);
 }
 
-static GstBuffer *
-three_boxes (void)
-{
-  GstBuffer *buffer = frame_new (0);
-
-  add_boxes (buffer, "1 a 0,0,10,10; 2 b 5,0,10,10; 3 c 20,0,10,10");
-  return buffer;
-}
+#define THREE "1 a 0,0,10,10; 2 b 5,0,10,10; 3 c 20,0,10,10"
 
 /* Properties apply from the next buffer on, new caps too, and all is counted. */
 static void
 test_playing (void)
 {
+  static const struct
+  {
+    const gchar *caps;
+    gint left, width, height;
+    const gchar *places, *stats;
+  } rows[] = {
+    { CAPS (640, 480), 0, 0, 0, "0,0,10,10 5,0,10,10 20,0,10,10", "frames=1 outside=0" },
+    { CAPS (640, 480), 10, 0, 0, "0,0,5,10 10,0,10,10",
+        "frames=2 boxes-in=6 boxes-out=5 outside=1" },
+    { CAPS (1280, 960), 0, 640, 480, "0,0,20,20 10,0,20,20 40,0,20,20", "frames=3" },
+    { CAPS (640, 480), 0, 640, 480, "0,0,10,10 5,0,10,10 20,0,10,10",
+        "frames=4 boxes-in=12 boxes-out=11 outside=1" },
+  };
   g_autoptr (GstHarness) h = harness_new_caps ("boxtransform", CAPS (640, 480));
-  GstBuffer *buffer = through (h, three_boxes ());
 
-  assert_ids (buffer, "1 2 3");
-  gst_buffer_unref (buffer);
-  g_object_set (h->element, "left", 10, NULL);
-  buffer = through (h, three_boxes ());
-  g_assert_cmpstr (boxes_on (buffer), ==, "0,0,5,10 10,0,10,10");
-  gst_buffer_unref (buffer);
-  assert_stats (h->element, "frames=2 boxes-in=6 boxes-out=5 outside=1");
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GstBuffer) buffer = NULL;
 
-  g_object_set (h->element, "left", 0, "width", 640, "height", 480, NULL);
-  gst_harness_set_src_caps_str (h, CAPS (1280, 960));
-  buffer = through (h, three_boxes ());
-  g_assert_cmpstr (boxes_on (buffer), ==, "0,0,20,20 10,0,20,20 40,0,20,20");
-  gst_buffer_unref (buffer);
-  gst_harness_set_src_caps_str (h, CAPS (640, 480));
-  buffer = through (h, three_boxes ());
-  g_assert_cmpstr (boxes_on (buffer), ==, "0,0,10,10 5,0,10,10 20,0,10,10");
-  gst_buffer_unref (buffer);
-  assert_stats (h->element, "frames=4 boxes-in=12 boxes-out=11 outside=1");
+    gst_harness_set_src_caps_str (h, rows[i].caps);
+    g_object_set (h->element, "left", rows[i].left, "width", rows[i].width, "height",
+        rows[i].height, NULL);
+    buffer = through (h, frame_with (THREE));
+    g_assert_cmpstr (boxes_on (buffer), ==, rows[i].places);
+    assert_stats (h->element, rows[i].stats);
+  }
   gst_element_set_state (h->element, GST_STATE_READY);
   gst_element_set_state (h->element, GST_STATE_PLAYING);
   assert_stats (h->element, "frames=0 boxes-in=0 boxes-out=0 outside=0");
@@ -171,27 +175,30 @@ test_playing (void)
 static void
 test_copies (void)
 {
-  g_autoptr (GstHarness) h = harness_new_caps ("boxtransform", CAPS (640, 480));
-  g_autoptr (GstBuffer) buffer = three_boxes ();
-  GstBuffer *out;
+  static const struct
+  {
+    const gchar *launch, *boxes;
+    gboolean shared, same;
+  } rows[] = { { "boxtransform", THREE, TRUE, TRUE },
+    { "boxtransform video-direction=horiz", THREE, TRUE, FALSE },
+    { "boxtransform video-direction=horiz", THREE, FALSE, TRUE },
+    { "boxtransform video-direction=horiz", "", TRUE, TRUE } };
 
-  out = through (h, gst_buffer_ref (buffer));
-  g_assert_true (out == buffer);
-  gst_buffer_unref (out);
-  g_object_set (h->element, "video-direction", GST_VIDEO_ORIENTATION_HORIZ, NULL);
-  out = through (h, gst_buffer_ref (buffer));
-  g_assert_true (out != buffer);
-  g_assert_true (gst_buffer_peek_memory (out, 0) == gst_buffer_peek_memory (buffer, 0));
-  g_assert_cmpstr (boxes_on (buffer), ==, "0,0,10,10 5,0,10,10 20,0,10,10");
-  g_assert_cmpstr (boxes_on (out), ==, "630,0,10,10 625,0,10,10 610,0,10,10");
-  gst_buffer_unref (out);
-  out = through (h, buffer);
-  g_assert_true (out == buffer);
-  gst_buffer_unref (out);
-  buffer = frame_new (0);
-  out = through (h, gst_buffer_ref (buffer));
-  g_assert_true (out == buffer);
-  gst_buffer_unref (out);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstBuffer *buffer = frame_with (rows[i].boxes), *out;
+    g_autofree gchar *before = g_strdup (boxes_on (buffer));
+
+    out = filtered (rows[i].launch, rows[i].shared ? gst_buffer_ref (buffer) : buffer);
+    g_assert_cmpint (out == buffer, ==, rows[i].same);
+    g_assert_true (gst_buffer_peek_memory (out, 0) == gst_buffer_peek_memory (buffer, 0));
+    if (rows[i].shared)
+      g_assert_cmpstr (boxes_on (buffer), ==, before);
+    if (rows[i].launch[12])
+      g_assert_cmpstr (boxes_on (out), ==, *before ? "630,0,10,10 625,0,10,10 610,0,10,10" : "");
+    gst_buffer_unref (out);
+    if (rows[i].shared)
+      gst_buffer_unref (buffer);
+  }
 }
 
 /* A picture change that is impossible is an error with the reason. */
@@ -223,12 +230,10 @@ test_auto_direction (void)
 {
   g_autoptr (GstHarness) h = harness_new_caps ("boxtransform video-direction=90r", CAPS (480, 640));
   GstBus *bus = harness_bus (h);
-  gint direction;
 
   g_object_set (h->element, "video-direction", GST_VIDEO_ORIENTATION_AUTO, NULL);
   g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 1);
-  g_object_get (h->element, "video-direction", &direction, NULL);
-  g_assert_cmpint (direction, ==, GST_VIDEO_ORIENTATION_90R);
+  assert_values (h->element, "video-direction", "90r");
 }
 
 static void
@@ -246,7 +251,6 @@ test_controlled (void)
 {
   g_autoptr (GstHarness) h = harness_new_caps ("boxtransform", CAPS (640, 480));
   g_autoptr (GstControlSource) source = gst_interpolation_control_source_new ();
-  GstBuffer *buffer;
 
   g_object_set (source, "mode", GST_INTERPOLATION_MODE_NONE, NULL);
   gst_object_add_control_binding (GST_OBJECT (h->element),
@@ -254,33 +258,12 @@ test_controlled (void)
   gst_timed_value_control_source_set (GST_TIMED_VALUE_CONTROL_SOURCE (source), 0, 5);
   gst_timed_value_control_source_set (GST_TIMED_VALUE_CONTROL_SOURCE (source), GST_SECOND, 7);
   for (guint i = 0; i < 2; i++) {
-    buffer = frame_new (i * GST_SECOND);
-    add_boxes (buffer, "1 a 20,0,10,10");
+    g_autoptr (GstBuffer) buffer = frame_with ("1 a 20,0,10,10");
+
+    GST_BUFFER_PTS (buffer) = i * GST_SECOND;
     buffer = through (h, buffer);
     g_assert_cmpstr (boxes_on (buffer), ==, i ? "13,0,10,10" : "15,0,10,10");
-    gst_buffer_unref (buffer);
   }
-}
-
-/* A moved box gets normalized corners if it has a structure for them, because its corners need
- * not lie on pixels any more. */
-static void
-test_between_pixels (void)
-{
-  g_autoptr (GstHarness)
-      h = harness_new_caps ("boxtransform width=640 height=480", CAPS (320, 240));
-  g_autoptr (GstBuffer) buffer = frame_new (0);
-  GstStructure *detection;
-  gdouble x_min = 0, y_max = 0;
-
-  add_boxes (buffer, "1 person 101,50,200,101 0.5");
-  buffer = through (h, buffer);
-  detection = gst_video_region_of_interest_meta_get_param (
-      gst_buffer_get_video_region_of_interest_meta_id (buffer, 1), "detection");
-  g_assert_true (gst_structure_get_double (detection, "x_min", &x_min));
-  g_assert_true (gst_structure_get_double (detection, "y_max", &y_max));
-  g_assert_cmpfloat (x_min, ==, 50.5 / 320);
-  g_assert_cmpfloat (y_max, ==, 75.5 / 240);
 }
 
 static const TestCase cases[] = { CASE (test_defaults), CASE (test_between_pixels),
