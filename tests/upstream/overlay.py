@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""test-overlay: boxreplay ! nmsfilter ! objectdetectionoverlay draws the same
-pixels as for a recording of the kept boxes alone. On a frame of which all boxes are
-removed it draws nothing, not the previous boxes.
+"""overlay: boxreplay ! nmsfilter ! objectdetectionoverlay draws the same pixels as for a recording
+of the kept boxes alone. On a frame of which all boxes are removed it draws nothing, not the
+previous boxes.
 """
 import json
 import sys
@@ -28,15 +27,8 @@ def draw(recording, *elements):
              "video/x-raw,format=BGRA", "filesink location=picture")
     with open("picture", "rb") as picture:
         data = picture.read()
-    if len(data) != 3 * FRAME:
-        sys.exit("%d bytes of pictures" % len(data))
+    p.must_equal("bytes of pictures", len(data), 3 * FRAME)
     return [data[i * FRAME:(i + 1) * FRAME] for i in range(3)]
-
-
-def lit(frame):
-    """Returns (x, y) of the pixels that are not black."""
-    return {(i % WIDTH, i // WIDTH) for i in range(WIDTH * HEIGHT)
-            if any(frame[4 * i:4 * i + 3])}
 
 
 def main():
@@ -55,10 +47,12 @@ def main():
                 sys.exit("meta=%s: frame %d is not that of the survivors" % (meta, frame))
             if filtered[frame] == unfiltered[frame]:
                 sys.exit("meta=%s: frame %d shows what was dropped" % (meta, frame))
-        if lit(filtered[1]):
+        # (x, y) of the pixels of two frames that are not black
+        shown, none = ({(i % WIDTH, i // WIDTH) for i in range(WIDTH * HEIGHT)
+                        if any(frame[4 * i:4 * i + 3])} for frame in filtered[:2])
+        if none:
             sys.exit("meta=%s: something is drawn where no box is left" % meta)
         # each survivor's left side is drawn, and its interior is not
-        shown = lit(filtered[0])
         for x, y, w, h, _ in (a, c):
             for row in range(y + 4, y + h - 4):
                 if not any((x + dx, row) in shown for dx in (-1, 0, 1)):
