@@ -5,6 +5,7 @@ boxrecord write, with any number of threads."""
 import contextlib
 import csv
 import gzip
+import io
 import json
 import os
 import random
@@ -132,36 +133,20 @@ class Results(Case):
                          [str(i + 1) for i, line in enumerate(self.lines) if '"x"' in line])
 
 
-def random_boxes(images=2500):
-    """Returns boxes (image, x, y, w, h, category, score) around a few objects of each image."""
-    rng, boxes = random.Random(7), []
-    for image in range(3, 3 * images, 3):
-        centers = [(rng.randrange(600), rng.randrange(400)) for _ in range(3)]
-        for _ in range(rng.randint(1, 15)):
-            x, y = rng.choice(centers)
-            boxes.append((image, x + rng.randrange(9), y + rng.randrange(9), 40 + rng.randrange(9),
-                          60.25, rng.randint(1, 2), rng.randrange(1000) / 1000))
-    return boxes
-
-
-def json_lines(boxes):
-    """Returns a line for each image up to the last, with the same boxes."""
-    objects = [[] for _ in range(boxes[-1][0] + 1)]
-    for image, x, y, w, h, category, score in boxes:
-        objects[image].append({"detection": {
-            "label_id": category, "confidence": score, "bounding_box": {
-                "x_min": x / 1000, "y_min": y / 1000, "x_max": (x + w) / 1000,
-                "y_max": (y + h) / 1000}}})
-    return "".join(json.dumps({"objects": frame, "resolution": {"width": 1000, "height": 1000}})
-                   + "\n" for frame in objects)
-
-
 class Page(Case):
-    """The Python of docs/nms-filter.md."""
+    """The Python of docs/nms-filter.md, on boxes (image, x, y, w, h, category, score) around a few
+    objects of each image."""
 
     def setUp(self):
         super().setUp()
-        self.boxes = random_boxes(300)
+        rng, self.boxes = random.Random(7), []
+        for image in range(3, 900, 3):
+            centers = [(rng.randrange(600), rng.randrange(400)) for _ in range(3)]
+            for _ in range(rng.randint(1, 15)):
+                x, y = rng.choice(centers)
+                self.boxes.append((image, x + rng.randrange(9), y + rng.randrange(9),
+                                   40 + rng.randrange(9), 60.25, rng.randint(1, 2),
+                                   rng.randrange(1000) / 1000))
         with open(PAGE, encoding="utf-8") as page:
             self.programs = dict(re.findall(
                 r"`(\w+\.py)`[^`]*:\n\n```python\n(.*?)```", page.read(), re.S))
@@ -171,37 +156,41 @@ class Page(Case):
                               capture_output=True, check=True)
         return done.stdout
 
-    def wanted(self, *options):
-        """Returns (image, category, score) of the boxes that are kept."""
-        lines = self.filtered("-", *options, input=json_lines(self.boxes)).splitlines()
-        return [(i, o["detection"]["label_id"], o["detection"]["confidence"])
-                for i, line in enumerate(lines) for o in json.loads(line)["objects"]]
+    def check(self, results, *options):
+        """Filters COCO results, and returns those that are left. Fails if they are others than
+        the same boxes leave as JSON Lines."""
+        frames = [[] for _ in range(self.boxes[-1][0] + 1)]
+        for image, x, y, w, h, category, score in self.boxes:
+            frames[image].append({"detection": {
+                "label_id": category, "confidence": score, "bounding_box": {
+                    "x_min": x / 1000, "y_min": y / 1000, "x_max": (x + w) / 1000,
+                    "y_max": (y + h) / 1000}}})
+        lines = "".join(json.dumps({"objects": frame, "resolution": {
+            "width": 1000, "height": 1000}}) + "\n" for frame in frames)
+        wanted = [(i, o["detection"]["label_id"], o["detection"]["confidence"]) for i, line in
+                  enumerate(self.filtered("-", *options, input=lines).splitlines())
+                  for o in json.loads(line)["objects"]]
+        kept = json.loads(self.convert("lines2results.py", self.filtered(
+            "-", *options, input=self.convert("results2lines.py", results))))
+        self.assertEqual([(e["image_id"], e["category_id"], e["score"]) for e in kept], wanted)
+        return kept
 
     def test_coco(self):
         text = json.dumps([{"image_id": image, "segmentation": {"counts": '}]"\\,['},
                             "bbox": [x, y, w, h], "category_id": category, "score": score}
                            for image, x, y, w, h, category, score in self.boxes])
+        places = {(b[0], b[5], b[6], *b[1:5]) for b in self.boxes}
         for options in ([], ["--iou-threshold=0.3", "--class-agnostic"]):
-            lines = self.filtered("-", *options, input=self.convert("results2lines.py", text))
-            kept = json.loads(self.convert("lines2results.py", lines))
-            self.assertEqual([(e["image_id"], e["category_id"], e["score"]) for e in kept],
-                             self.wanted(*options))
-            places = {(b[0], b[5], b[6], *b[1:5]) for b in self.boxes}
-            for e in kept:
+            for e in self.check(text, *options):
                 self.assertIn((e["image_id"], e["category_id"], e["score"], *e["bbox"]), places)
 
     def test_csv(self):
-        rows = [["score", "x", "y", "other", "width", "height", "label_id", "frame"]]
-        rows += [[score, x, y, "a,b", w, h, category, image]
-                 for image, x, y, w, h, category, score in self.boxes]
-        file = self.path("in.csv")
-        with open(file, "w", newline="", encoding="utf-8") as out:
-            csv.writer(out).writerows(rows)
-        results = self.convert("csv2results.py", self.read("in.csv"))
-        lines = self.filtered("-", input=self.convert("results2lines.py", results))
-        kept = json.loads(self.convert("lines2results.py", lines))
-        self.assertEqual([(e["image_id"], e["category_id"], e["score"]) for e in kept],
-                         self.wanted())
+        out = io.StringIO()
+        csv.writer(out).writerows(
+            [["score", "x", "y", "other", "width", "height", "label_id", "frame"]]
+            + [[score, x, y, "a,b", w, h, category, image]
+               for image, x, y, w, h, category, score in self.boxes])
+        self.check(self.convert("csv2results.py", out.getvalue()))
 
 
 class Sweeps(Case):
@@ -240,24 +229,38 @@ class Errors(Case):
         self.assertIn(text, done.stderr)
         return done.stdout
 
+    def test_refused(self):
+        for status, text, *arguments in (
+                (1, "cannot write to /dev/full: No space", self.input, "/dev/full"),
+                (1, "No such file", self.path("none")),
+                (1, "No such file", self.input, self.path("none/out")),
+                (2, '--min-neighbors cannot be "3.7"', self.input, "--min-neighbors=3.7"),
+                (2, '--iou-threshold cannot be "1.5"', self.input, "--iou-threshold=1.5"),
+                (2, '--method cannot be "best"', self.input, "--method=best"),
+                (2, "--metric cannot be", self.input, "--method=soft-linear", "--metric=giou"),
+                (2, "Unknown option --no-such", self.input, "--no-such"),
+                (2, 'the format "xml"', self.input, "--to=xml"),
+                (2, 'the format "coco"', self.input, "--to=coco"),
+                (2, 'the format "csv"', self.input, "--to=csv"),
+                (2, "Unknown option --resume", self.input, "--resume"),
+                (2, "INPUT [OUTPUT] are expected")):
+            self.refused(status, text, *arguments)
+        self.assertIn("--iou-threshold=VALUE", self.filtered("--help-all"))
+
     def test_input(self):
-        file = self.write("bad.jsonl", self.lines[0] + '\n\n{"objects":[{"x":"1"}]}\n')
-        self.refused(1, file + ":3: objects[0].x ", file)
-        self.refused(1, ":1: frame is not an integer", "-", input="0,1,2,3,4,5\n")
-        self.refused(1, ":3: frame 1 comes after frame 2", "-", input="1,1,2,3,4,5\n2,1,2,3,4,5\n"
-                     "1,1,2,3,4,5\n")
-        self.refused(1, "-: the text is neither JSON Lines", "-", input="]\n")
-        self.refused(1, "separated by semicolons", "-", input="1;2;3;4;5;6;0.5\n")
-        self.refused(1, "a COCO annotation file", "-", input='{"images":[],"annotations":[]}\n')
-        self.refused(1, "a JSON array, such as COCO results", "-", input='[{"image_id":1}]\n')
+        for text, given in (
+                ("-:3: objects[0].x ", self.lines[0] + '\n\n{"objects":[{"x":"1"}]}\n'),
+                (":1: frame is not an integer", "0,1,2,3,4,5\n"),
+                (":3: frame 1 comes after frame 2", "1,1,2,3,4,5\n2,1,2,3,4,5\n1,1,2,3,4,5\n"),
+                ("-: the text is neither JSON Lines", "]\n"),
+                ("separated by semicolons", "1;2;3;4;5;6;0.5\n"),
+                ("a COCO annotation file", '{"images":[],"annotations":[]}\n'),
+                ("a JSON array, such as COCO results", '[{"image_id":1}]\n')):
+            self.refused(1, text, "-", input=given)
         file = self.path("packed.jsonl.gz")
         with open(file, "wb") as packed:
             packed.write(gzip.compress(b"{}"))
         self.refused(1, "packed.jsonl.gz: the text is compressed by gzip; zcat FILE", file)
-        self.refused(2, '--min-neighbors cannot be "3.7"', self.input, "--min-neighbors=3.7")
-        self.refused(1, "cannot write to /dev/full: No space", self.input, "/dev/full")
-        self.refused(1, "No such file", self.path("none"))
-        self.refused(1, "No such file", self.input, self.path("none/out"))
         self.assertEqual(self.filtered("-", input=""), "")
 
     def test_byte_order_mark(self):
@@ -297,10 +300,6 @@ class Errors(Case):
         for threads in ("--threads=1", "--threads=3"):
             self.assertEqual(self.refused(1, file + ":1801: ", file, threads), wanted)
 
-    def test_a_full_disk(self):
-        if os.path.exists("/dev/full"):
-            self.refused(1, "cannot write to /dev/full: No space left", self.input, "/dev/full")
-
     def test_memory_is_bounded(self):
         """The writer of a pipe waits if nobody reads the output."""
         with subprocess.Popen([PROGRAM, "-q", "--threads=2", "-"], stdin=subprocess.PIPE,
@@ -333,17 +332,6 @@ class Errors(Case):
         os.close(main)
         self.assertRegex(b"".join(parts).decode(),
                          r"12000 frames, boxes: \d+ in, \d+ kept; [\d.,]+ s, \d+ frames/s")
-
-    def test_options(self):
-        self.refused(2, '--iou-threshold cannot be "1.5"', self.input, "--iou-threshold=1.5")
-        self.refused(2, '--method cannot be "best"', self.input, "--method=best")
-        self.refused(2, "--metric cannot be", self.input, "--method=soft-linear", "--metric=giou")
-        self.refused(2, "Unknown option --no-such", self.input, "--no-such")
-        for name in ("xml", "coco", "csv"):
-            self.refused(2, 'the format "%s"' % name, self.input, "--to=" + name)
-        self.refused(2, "Unknown option --resume", self.input, "--resume")
-        self.refused(2, "INPUT [OUTPUT] are expected")
-        self.assertIn("--iou-threshold=VALUE", self.filtered("--help-all"))
 
 
 if __name__ == "__main__":
