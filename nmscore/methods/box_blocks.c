@@ -258,14 +258,16 @@ is_by_limit (const nms__frame *f)
 }
 
 /* Writes the box at `place` to the screen of rotated boxes, which excludes pairs that do not
- * intersect, and those that do not exceed the limit if these have no effect and no box grows. */
+ * intersect, and those that do not exceed the limit if these have no effect. The corners are those
+ * of the fused box if it has replaced the caller's. */
 static void
 put_rotated (const nms__frame *f, const nms__box_blocks *b, size_t place)
 {
-  const int by_limit = is_by_limit (f) && f->method.method < NMS_METHOD_WEIGHTED;
-  nms__rotated_box box = nms__rotated_box_at (f, b->origin, b->position[place]);
+  const size_t pos = b->position[place];
+  const float *c = f->rotations[f->index[pos]].corners;
+  nms__rotated_box box = nms__rotated_box_at (f, b->origin, pos);
 
-  box.scaled = by_limit ? box.scaled : 0.0f;
+  box.scaled = is_by_limit (f) ? f->bounds.factor * nms__area (c[0], c[1], c[2], c[3]) : 0.0f;
   nms__rotated_put (&b->rotated, place, &box);
 }
 

@@ -169,6 +169,29 @@ test_rotated (void)
   }
 }
 
+/* Rotated squares around one centre: the third one overlaps the fused box of the others, but not
+ * their head, which is larger. */
+static void
+test_rotated_shrinks (void)
+{
+  static const float rows[][4] = { { -10, -10, 10, 10 }, { -7, -7, 7, 7 },
+    { -5.5f, -5.5f, 5.5f, 5.5f } };
+  static const float angles[] = { 0.3f, 0.3f, 0.3f }, scores[] = { 0.5f, 0.5f, 0.5f };
+  nms_boxes boxes = { .size = sizeof boxes,
+    .count = 3,
+    .score = { scores, 0 },
+    .angle = { angles, 0 } };
+  nms_result result = { .size = sizeof result };
+  nms_options options;
+
+  nms_boxes_set_rows (&boxes, &rows[0][0]);
+  nms_options_init (&options, sizeof options);
+  options.method = NMS_METHOD_WEIGHTED;
+  options.iou_threshold = 0.4f;
+  g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
+  g_assert_cmpuint (result.kept_count, ==, 1);
+}
+
 /* A fused box moves far from its head: each box overlaps the mean of those before it at its edge.
  * Small boxes inside the head fill the blocks around it. */
 static void
@@ -276,7 +299,8 @@ test_engine_in_use (void)
 
 static const TestCase cases[] = { CASE (test_random),
   TEST_ROWS ("/methods/published/%s", test_published, published),
-  TEST_ROWS ("/methods/pair/%s", test_pair, pairs), CASE (test_rotated), CASE (test_drift),
-  CASE (test_exponential), CASE (test_names), CASE (test_engine_in_use), { NULL } };
+  TEST_ROWS ("/methods/pair/%s", test_pair, pairs), CASE (test_rotated),
+  CASE (test_rotated_shrinks), CASE (test_drift), CASE (test_exponential), CASE (test_names),
+  CASE (test_engine_in_use), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);
