@@ -8,8 +8,8 @@ usage: tests/bench/figures.sh [--list] [NAME...]
 
 Measures the figures of README.md and docs/ on this commit, those named or all, which takes about
 an hour on an idle machine and downloads gigabytes once (as root, because elements makes other
-Debians with debootstrap). Each NAME prints into output-bench/figures/NAME.txt, whose first line names the
-commit and the load. Ends with an error if one fails, after the others.
+Debians with debootstrap). Each NAME prints into output-bench/figures/NAME.txt, whose first line
+names the commit and the load. Ends with an error if one fails, after the others.
 
 END
   list
@@ -20,8 +20,7 @@ FIGURES='rivals README.md docs/speed.md
 exactness docs/speed.md
 methods docs/speed.md
 elements docs/speed.md
-calls docs/methods.md docs/speed.md
-hostile docs/speed.md
+hostile docs/methods.md docs/speed.md
 cycles DESIGN.md docs/speed.md
 ultralytics docs/frameworks.md
 nms-filter docs/nms-filter.md
@@ -34,19 +33,15 @@ list () { printf '%s\n' "$FIGURES"; }
 
 case ${1-} in
   --list) list; exit ;;
+  -h | --help) usage; exit ;;
 esac
 
 . "$(dirname "$0")/../../pipelines/common.sh"
-
-case ${1-} in
-  -h | --help) usage; exit ;;
-esac
 
 PATH=/usr/bin:/bin:$PATH # Python: the one that the packages belong to
 bench=$NMS_ROOT/tests/bench
 output=$NMS_ROOT/output-bench/figures
 build=$NMS_BUILD_DIR/release
-environment=$NMS_BUILD_DIR/frameworks
 
 rivals () { "$bench/run.sh" && cat "$NMS_ROOT/output-bench/report.md"; }
 
@@ -73,16 +68,14 @@ elements ()
   done
 }
 
-calls ()
-{
-  "$build/tests/bench/bench-hostile" --sets natural --boxes 100,1000,10000 &&
-    "$build/tests/bench/bench-hostile" --sets random --boxes 10000
-}
-
 hostile ()
 {
-  "$build/tests/bench/bench-hostile" --boxes 1000,10000,100000 &&
-    "$build/tests/bench/bench-hostile" --regret 1000
+  local arguments
+  for arguments in '--sets natural --boxes 100,1000,10000' '--sets random --boxes 10000' \
+    '--boxes 1000,10000,100000' '--regret 1000'; do
+    # shellcheck disable=SC2086 # arguments, several
+    "$build/tests/bench/bench-hostile" $arguments || return
+  done
 }
 
 cycles ()
@@ -95,14 +88,12 @@ cycles ()
 # (by the Python that has Debian's torch)
 ultralytics ()
 {
-  NMS_TEST_FRAMEWORKS=$environment python3 \
-    "$NMS_ROOT/tests/frameworks/test-ultralytics.py" --times
+  local environment=$NMS_BUILD_DIR/frameworks
+  "$NMS_ROOT/tests/frameworks/frameworks.sh" --install "$environment" >&2 &&
+    NMS_TEST_FRAMEWORKS=$environment python3 "$NMS_ROOT/tests/frameworks/test-ultralytics.py" --times
 }
 
-nms-filter ()
-{
-  python3 "$bench/commandspeed.py" "$build/gst/command/nms-filter" 1000000
-}
+nms-filter () { python3 "$bench/commandspeed.py" "$build/gst/command/nms-filter" 1000000; }
 
 # (the least median of nine runs, because the threads often wait for each other)
 merge ()
@@ -116,7 +107,7 @@ merge ()
 tile-scales () { NMS_PLUGIN_DIR=$build/gst "$NMS_ROOT/pipelines/people/scales.sh"; }
 people () { NMS_PLUGIN_DIR=$build/gst "$NMS_ROOT/pipelines/small-people.sh"; }
 
-# (measures SORT too if the package trackers is there, and makes the picture with matplotlib)
+# (measures SORT too if the package trackers is there)
 steady ()
 (
   NMS_PLUGIN_DIR=$build/gst
@@ -150,7 +141,6 @@ done
 mkdir -p "$output"
 nms_build release --buildtype=release -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
   -Dpython=enabled
-"$NMS_ROOT/tests/frameworks/frameworks.sh" --install "$environment"
 export PYTHONPATH=$build/python:$NMS_ROOT/tests/python
 for name in "${names[@]}"; do
   measure "$name" || failed=$((failed + 1))

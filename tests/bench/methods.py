@@ -62,7 +62,7 @@ def ours(rival, case, threshold):
 
 def random_case(rival, seed, n=300):
     """Returns detector-like boxes with scores that differ, also when they are weighted."""
-    rows = detector_boxes(n, seed)[0]
+    rows = detector_boxes(n, seed=seed)[0]
     rows -= rows.min()
     rows = np.minimum(rows * (np.float32(rival.side) / rows.max()), np.float32(rival.side))
     if rival.name == "OpenCV":  # wants whole numbers

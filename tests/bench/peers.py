@@ -15,9 +15,12 @@ import ctypes
 import dataclasses
 import importlib.metadata
 import os
+import pathlib
 import time
 
 import numpy as np
+
+import workloads
 
 
 def with_offset(rows, classes, dtype):
@@ -39,16 +42,45 @@ class Peer:
     def versions(self):
         return {p: importlib.metadata.version(p) for p in self.packages}
 
-    def begin(self, iou, cap):
-        """Comes before the frames of another workload."""
+    def load(self, name):
+        """Makes a workload, and its calls, one for each frame."""
+        w = workloads.make(name)
+        self.calls, self.next = [], 0
+        for frame in w.frames:
+            self.calls.append(self.prepare(*frame, w.iou, w.cap))
 
     def prepare(self, rows, scores, classes, iou, cap):
         """Returns the timed call, a function without arguments."""
         raise NotImplementedError
 
+    def run(self, count, clock):
+        """Returns the times of calls in microseconds, of one frame after the other."""
+        clock = time.process_time_ns if clock == "cpu" else time.perf_counter_ns
+        times = []
+        for _ in range(count):
+            call = self.calls[self.next]
+            self.next = (self.next + 1) % len(self.calls)
+            start = clock()
+            call()
+            times.append((clock() - start) / 1e3)
+        return times
+
+    def kept(self):
+        return self.indices(self.calls[0]()).copy()
+
+    def memory(self):
+        """Returns the bytes by which the first call raises the peak of resident memory."""
+        def status(field):
+            text = pathlib.Path("/proc/self/status").read_text()
+            return int(text.split(field + ":")[1].split()[0]) * 1024
+        pathlib.Path("/proc/self/clear_refs").write_text("5")
+        before = status("VmRSS")
+        self.calls[0]()
+        return max(0, status("VmHWM") - before)
+
     def about(self):
         """Returns what was used at the last call."""
-        return {}
+        return {"versions": self.versions()}
 
     def indices(self, result):
         """Returns the kept indices of the call as an int32 array."""
@@ -106,15 +138,13 @@ class OnnxRuntime(Peer):
 
     @staticmethod
     def model(inputs):
-        from onnx import TensorProto, helper
-        kinds = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProto.INT64}
-        values = [helper.make_tensor_value_info(n, kinds[v.dtype], [None] * v.ndim)
-                  for n, v in inputs.items()]
-        node = helper.make_node("NonMaxSuppression", list(inputs), ["kept"])
-        kept = helper.make_tensor_value_info("kept", TensorProto.INT64, [None, 3])
-        graph = helper.make_graph([node], "nms", values, [kept])
-        return helper.make_model(graph, ir_version=8, opset_imports=[
-            helper.make_opsetid("", 11)]).SerializeToString()
+        import onnx.parser
+        kinds = {np.dtype(np.float32): "float", np.dtype(np.int64): "int64"}
+        given = ", ".join(f"{kinds[v.dtype]}[{', '.join(f'{n}{i}' for i in range(v.ndim))}] {n}"
+                          for n, v in inputs.items())
+        return onnx.parser.parse_model(
+            f'<ir_version: 8, opset_import: ["" : 11]> nms ({given}) => (int64[k, 3] kept) '
+            f'{{ kept = NonMaxSuppression ({", ".join(inputs)}) }}').SerializeToString()
 
     def indices(self, result):
         return result[:, 2].astype(np.int32)
@@ -227,30 +257,32 @@ class Core(Peer):
         version = self.library.benchcore_version()
         return {"gst-nms": f"{version // 1000000}.{version // 1000 % 1000}.{version % 1000}"}
 
-    def begin(self, iou, cap):
-        self.library.benchcore_clear(self.bench, ctypes.c_float(iou), ctypes.c_uint64(cap))
+    def load(self, name):
         self.frames = []
+        super().load(name)
 
     def prepare(self, rows, scores, classes, iou, cap):
         if self.xla and len(scores) > 65536:
             raise NotImplementedError("engine xla takes at most 65536 boxes")
+        if not self.frames:
+            self.library.benchcore_clear(self.bench, ctypes.c_float(iou), ctypes.c_uint64(cap))
         self.frames.append((rows, scores, classes))  # alive as long as the library has them
         pointers = [None if a is None else a.ctypes.data_as(ctypes.c_void_p)
                     for a in (rows, scores, classes)]
         self.library.benchcore_add(self.bench, *pointers, ctypes.c_size_t(len(scores)))
         if self.xla:
-            self.run(1, time.CLOCK_MONOTONIC)  # compiles the program
-        return self.kept
+            self.run(1, "wall")  # compiles the program
+        return self.first
 
     def run(self, count, clock):
-        """Returns the times of calls in nanoseconds, one for each."""
         times = np.empty(count, np.uint64)
+        clock = time.CLOCK_PROCESS_CPUTIME_ID if clock == "cpu" else time.CLOCK_MONOTONIC
         if self.library.benchcore_run(self.bench, ctypes.c_size_t(count), clock,
                                       times.ctypes.data_as(ctypes.c_void_p)):
             raise ValueError(self.text(b"x"))
-        return times.tolist()
+        return (times / 1e3).tolist()
 
-    def kept(self):
+    def first(self):
         kept = ctypes.POINTER(ctypes.c_int32)()
         count = self.library.benchcore_kept(self.bench, ctypes.byref(kept))
         return np.ctypeslib.as_array(kept, (count,)) if count else np.zeros(0, np.int32)
@@ -259,7 +291,8 @@ class Core(Peer):
         return self.library.benchcore_about(self.bench, ctypes.c_char(what)).decode()
 
     def about(self):
-        return {"engine": self.text(b"e"), "cpu": self.text(b"i"), "compiler": self.text(b"c")}
+        return super().about() | {"engine": self.text(b"e"), "cpu": self.text(b"i"),
+                                  "compiler": self.text(b"c")}
 
 
 class CoreBy(Core):

@@ -22,7 +22,6 @@ import platform
 import statistics
 import subprocess
 import sys
-import time
 
 import peers
 import workloads
@@ -64,58 +63,13 @@ class Unmeasured(Exception):
     """A call failed, takes too long, or the system has no such feature."""
 
 
-class Worker:
-    """One system in a process of its own, which separates threads, heaps and crashes."""
-
-    def __init__(self, name):
-        self.peer = peers.SYSTEMS[name]()
-        self.calls, self.next = [], 0
-
-    def load(self, workload):
-        w = workloads.make(workload)
-        self.calls, self.next = [], 0
-        self.peer.begin(w.iou, w.cap)
-        for frame in w.frames:
-            self.calls.append(self.peer.prepare(*frame, w.iou, w.cap))
-
-    def run(self, count, clock):
-        """Returns the times of calls in microseconds, of one frame after the other."""
-        if hasattr(self.peer, "run"):  # times its calls itself
-            number = time.CLOCK_PROCESS_CPUTIME_ID if clock == "cpu" else time.CLOCK_MONOTONIC
-            return [t / 1e3 for t in self.peer.run(count, number)]
-        clock = time.process_time_ns if clock == "cpu" else time.perf_counter_ns
-        times = []
-        for _ in range(count):
-            call = self.calls[self.next]
-            self.next = (self.next + 1) % len(self.calls)
-            start = clock()
-            call()
-            times.append((clock() - start) / 1e3)
-        return times
-
-    def kept(self):
-        return self.peer.indices(self.calls[0]()).copy()
-
-    def memory(self):
-        """Returns the bytes by which the first call raises the peak of resident memory."""
-        def status(field):
-            text = pathlib.Path("/proc/self/status").read_text()
-            return int(text.split(field + ":")[1].split()[0]) * 1024
-        pathlib.Path("/proc/self/clear_refs").write_text("5")
-        before = status("VmRSS")
-        self.calls[0]()
-        return max(0, status("VmHWM") - before)
-
-    def about(self):
-        return {"versions": self.peer.versions()} | self.peer.about()
-
-
 def serve(name, pipe):
-    worker = Worker(name)
+    """The process of a system, which separates threads, heaps and crashes."""
+    peer = peers.SYSTEMS[name]()
     while True:
         method, *values = pipe.recv()
         try:
-            pipe.send((True, getattr(worker, method)(*values)))
+            pipe.send((True, getattr(peer, method)(*values)))
         except Exception as e:  # any failure of a peer is an answer, not an end
             pipe.send((False, f"{e}" if isinstance(e, NotImplementedError) else repr(e)[:200]))
 
@@ -127,7 +81,7 @@ class System:
         self.name, self.peer, self.process = name, peers.SYSTEMS[name], None
 
     def ask(self, *words, limit=LOAD_LIMIT):
-        """Returns what the worker's method returns. Raises Unmeasured."""
+        """Returns what the method of its class returns. Raises Unmeasured."""
         if not self.process:
             context = multiprocessing.get_context("spawn")
             self.pipe, theirs = context.Pipe()

@@ -59,7 +59,7 @@ def to_bfloat16(a):
     return bits.view(np.float32)
 
 
-def random_boxes(n, seed=0, image=1024):
+def random_boxes(n, image=1024, seed=0):
     rng = np.random.default_rng(seed)
     size = rng.integers(1, image, (n, 2))
     corner = rng.integers(0, image - 1, (n, 2))
@@ -67,7 +67,7 @@ def random_boxes(n, seed=0, image=1024):
     return to_bfloat16(np.concatenate([corner, far], 1)), rng.random(n, dtype=np.float32), None
 
 
-def detector_boxes(n, seed=0, classes=0):
+def detector_boxes(n, classes=0, seed=0):
     """With classes, each object is of one class, and all of its boxes with it."""
     rng = np.random.default_rng(seed)
     objects = max(1, n // OBJECT_BOXES)
@@ -81,7 +81,7 @@ def detector_boxes(n, seed=0, classes=0):
     return rows, scores, (of % classes).astype(np.int32) if classes else None
 
 
-def sparse_boxes(n, seed=0, packed=False):
+def sparse_boxes(n, packed=False, seed=0):
     side = SPARSE_SIDE if packed else SPARSE_SIDE * np.sqrt(n / SPARSE_COUNT)
     rng = np.random.default_rng(seed)
     extent = rng.uniform(20, 100, (n, 2))
@@ -90,32 +90,28 @@ def sparse_boxes(n, seed=0, packed=False):
     return rows, rng.random(n, dtype=np.float32), None
 
 
-# name: (text, family, IoU threshold, outputs, maker)
+# name: (text, family, IoU threshold, outputs, maker and its arguments but for the seed)
 TABLE = {
-    "a": ("random, as in Chaim Rand's TPU article", "random .1 128", .1, 128,
-          lambda s: random_boxes(1024, s)),
-    "b": ("random", "random .5", .5, 0, lambda s: random_boxes(1024, s)),
-    "b2": ("detector-like", "detector", .5, 0, lambda s: detector_boxes(1024, s)),
-    "c": ("detector-like, a usual frame", "detector", .5, 0, lambda s: detector_boxes(100, s)),
-    "d1": ("detector-like", "detector", .5, 0, lambda s: detector_boxes(8400, s)),
-    "d2": ("random, best 300", "random .45 300", .45, 300, lambda s: random_boxes(8400, s)),
-    "e": ("detector-like", "detector", .5, 0, lambda s: detector_boxes(25_200, s)),
-    "g": ("detector-like, 80 classes", "classes", .5, 0,
-          lambda s: detector_boxes(8400, s, classes=80)),
-    "1k-sparse": ("sparse", "sparse", .5, 0, lambda s: sparse_boxes(1000, s)),
-    "10k-sparse": ("sparse", "sparse", .5, 0, lambda s: sparse_boxes(10_000, s)),
-    "100k": ("detector-like", "detector", .5, 0, lambda s: detector_boxes(100_000, s)),
-    "100k-sparse": ("sparse", "sparse", .5, 0, lambda s: sparse_boxes(100_000, s)),
-    "1M": ("detector-like", "detector", .5, 0, lambda s: detector_boxes(1_000_000, s)),
-    "1M-packed": ("sparse boxes, ten times as dense", "packed", .5, 0,
-                  lambda s: sparse_boxes(1_000_000, s, packed=True)),
-    "1M-sparse": ("sparse", "sparse", .5, 0, lambda s: sparse_boxes(1_000_000, s)),
+    "a": ("random, as in Chaim Rand's TPU article", "random .1 128", .1, 128, random_boxes, 1024),
+    "b": ("random", "random .5", .5, 0, random_boxes, 1024),
+    "b2": ("detector-like", "detector", .5, 0, detector_boxes, 1024),
+    "c": ("detector-like, a usual frame", "detector", .5, 0, detector_boxes, 100),
+    "d1": ("detector-like", "detector", .5, 0, detector_boxes, 8400),
+    "d2": ("random, best 300", "random .45 300", .45, 300, random_boxes, 8400),
+    "e": ("detector-like", "detector", .5, 0, detector_boxes, 25_200),
+    "g": ("detector-like, 80 classes", "classes", .5, 0, detector_boxes, 8400, 80),
+    "1k-sparse": ("sparse", "sparse", .5, 0, sparse_boxes, 1000),
+    "10k-sparse": ("sparse", "sparse", .5, 0, sparse_boxes, 10_000),
+    "100k": ("detector-like", "detector", .5, 0, detector_boxes, 100_000),
+    "100k-sparse": ("sparse", "sparse", .5, 0, sparse_boxes, 100_000),
+    "1M": ("detector-like", "detector", .5, 0, detector_boxes, 1_000_000),
+    "1M-packed": ("sparse boxes, ten times as dense", "packed", .5, 0, sparse_boxes, 1_000_000,
+                  True),
+    "1M-sparse": ("sparse", "sparse", .5, 0, sparse_boxes, 1_000_000),
 }
 # the overhead of a call
-FLOORS = {
-    "one box": ("one box", "floor", .5, 0, lambda s: detector_boxes(1, s)),
-    "one box, classes": ("one box", "floor", .5, 0, lambda s: detector_boxes(1, s, classes=1)),
-}
+FLOORS = {"one box": ("one box", "floor", .5, 0, detector_boxes, 1),
+          "one box, classes": ("one box", "floor", .5, 0, detector_boxes, 1, 1)}
 
 
 def names(patterns):
@@ -124,7 +120,7 @@ def names(patterns):
 
 
 def make(name):
-    *description, maker = (TABLE | FLOORS)[name]
-    first = maker(0)
-    frames = min(MOST_FRAMES, FRAME_BOXES // len(first[1]))
-    return Workload(name, *description, [first] + [maker(seed) for seed in range(1, frames)])
+    text, family, iou, cap, maker, *arguments = (TABLE | FLOORS)[name]
+    frames = max(1, min(MOST_FRAMES, FRAME_BOXES // arguments[0]))
+    return Workload(name, text, family, iou, cap,
+                    [maker(*arguments, seed=seed) for seed in range(frames)])
