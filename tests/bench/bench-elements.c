@@ -32,6 +32,7 @@
 #define CALLS 2000
 #define BOXES 100
 #define BRANCHES 8
+#define LABELLED " with label and score, I420 1280x720"
 
 /* ------------------------------------------------------------------- times */
 
@@ -202,6 +203,26 @@ attach_ods_with_classes (GstBuffer *buffer, const GArray *list)
 
 /* --------------------------------------------------------------- nmsfilter */
 
+/* Reads a field with the fastest call: by quark, from GStreamer 1.26 on by GstIdStr. */
+#if GST_CHECK_VERSION(1, 26, 0)
+typedef GstIdStr Field;
+#define FIELD_SET(field, name) gst_id_str_set_static_str (field, name)
+#define FIELD_VALUE(s, field) gst_structure_id_str_get_value (s, field)
+#define IS_NAMED(s, field) gst_id_str_is_equal (gst_structure_get_name_id_str (s), field)
+#else
+typedef GQuark Field;
+#define FIELD_SET(field, name) (*(field) = g_quark_from_static_string (name))
+#define FIELD_VALUE(s, field) gst_structure_id_get_value (s, *(field))
+#define IS_NAMED(s, field) (gst_structure_get_name_id (s) == *(field))
+#endif
+
+typedef struct {
+  Field detection, fields[5];
+  gdouble sum; /* a sum, so that the compiler does not remove the reads */
+  guint8 outcome[BOXES];
+  guint next;
+} Reader;
+
 /* Runs nms_run on the columns that nmsfilter makes of the boxes. Writes the outcomes to
  * `outcome`. */
 static void
@@ -240,25 +261,18 @@ time_nms (const GArray *list, guint8 *outcome)
   nms_context_free (&ctx);
 }
 
-/* Reads a field with the fastest call: by quark, from GStreamer 1.26 on by GstIdStr. */
-#if GST_CHECK_VERSION(1, 26, 0)
-typedef GstIdStr Field;
-#define FIELD_SET(field, name) gst_id_str_set_static_str (field, name)
-#define FIELD_VALUE(s, field) gst_structure_id_str_get_value (s, field)
-#define IS_NAMED(s, field) gst_id_str_is_equal (gst_structure_get_name_id_str (s), field)
-#else
-typedef GQuark Field;
-#define FIELD_SET(field, name) (*(field) = g_quark_from_static_string (name))
-#define FIELD_VALUE(s, field) gst_structure_id_get_value (s, *(field))
-#define IS_NAMED(s, field) (gst_structure_get_name_id (s) == *(field))
-#endif
+/* Prepares it for the boxes of `list`. */
+static void
+reader_init (Reader *reader, const GArray *list)
+{
+  static const gchar *const fields[] = { "x_min", "x_max", "y_min", "y_max", "confidence" };
 
-typedef struct {
-  Field detection, fields[5];
-  gdouble sum; /* a sum, so that the compiler does not remove the reads */
-  const guint8 *outcome;
-  guint next;
-} Reader;
+  *reader = (Reader) { .sum = 0 };
+  FIELD_SET (&reader->detection, "detection");
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    FIELD_SET (&reader->fields[i], fields[i]);
+  time_nms (list, reader->outcome);
+}
 
 static gboolean
 drop_suppressed (GstBuffer *buffer, GstMeta **meta, gpointer data)
@@ -294,137 +308,85 @@ read_and_drop (Reader *reader, GstBuffer *buffer)
   gst_buffer_foreach_meta (buffer, drop_suppressed, reader);
 }
 
-/* One way to push buffers with boxes through an element in a harness. */
+/* -------------------------------------------------- an element in a harness */
+
+enum { SHARED = 1, BESIDE = 2, PIXELS = 4, FILES = 8 };
+
 typedef struct {
-  const gchar *launch;
+  const gchar *part, *element, *text;
+  guint boxes, flags;
   void (*attach) (GstBuffer *buffer, const GArray *list); /* NULL: the element attaches them */
-  guint calls;
-  gboolean shared;   /* each buffer has a second owner, as behind a tee */
-  gboolean counted;  /* whether all boxes must be left */
-  GstMemory *pixels; /* of each buffer, or NULL */
-  Reader *reader;    /* for the calls of GStreamer alone, which are timed in turn, or NULL */
-} Way;
+} Row;
+
+/* SHARED: each buffer has a second owner, as behind a tee. BESIDE: the calls of GStreamer alone are
+ * timed in turn. PIXELS: buffers have the same pixels again and again, because new ones would not
+ * change the work. FILES: processor time; all boxes must be left. */
+static const Row rows[] = {
+  { "filter", "identity", "", BOXES, 0, attach_regions },
+  { "filter", "nmsfilter", "", BOXES, BESIDE, attach_regions },
+  { "filter", "nmsfilter", ", of a shared buffer", BOXES, SHARED, attach_regions },
+#ifdef HAVE_ANALYTICS
+  { "filter", "nmsfilter", ", ODs", BOXES, 0, attach_ods },
+  { "filter", "nmsfilter", ", ODs with a class", BOXES, 0, attach_ods_with_classes },
+#endif
+  { "overlay", "boxoverlay", LABELLED, 0, PIXELS, attach_new_texts },
+  { "overlay", "boxoverlay", LABELLED, 10, PIXELS, attach_new_texts },
+  { "overlay", "boxoverlay", LABELLED, 50, PIXELS, attach_new_texts },
+  { "files", "boxrecord", ", JSON Lines", BOXES, FILES, attach_regions },
+  { "files", "boxreplay", ", JSON Lines", BOXES, FILES, NULL },
+};
 
 static void
-time_element (const Way *way, const GArray *list)
+time_row (const Row *row, GstMemory *pixels, const gchar *path)
 {
-  GstHarness *h = gst_harness_new_parse (way->launch);
+  gchar *launch = row->flags & FILES ? g_strdup_printf ("%s location=%s", row->element, path)
+                                     : g_strdup (row->element);
+  GstHarness *h = gst_harness_new_parse (launch);
+  GArray *list = make_detections (row->boxes);
+  Reader reader;
 
+  if (row->flags & BESIDE)
+    reader_init (&reader, list);
+  element.clock = row->flags & FILES ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
   gst_harness_set_src_caps_str (h, CAPS);
-  for (guint i = 0; i < way->calls; i++) {
+  for (guint i = 0; i < (row->flags & (PIXELS | FILES) ? CALLS / 4 : CALLS); i++) {
     GstBuffer *buffer = gst_buffer_new (), *other = NULL;
     gdouble start;
 
-    if (way->pixels)
-      gst_buffer_append_memory (buffer, gst_memory_ref (way->pixels));
-    if (way->attach)
-      way->attach (buffer, list);
+    if (row->flags & PIXELS)
+      gst_buffer_append_memory (buffer, gst_memory_ref (pixels));
+    if (row->attach)
+      row->attach (buffer, list);
     GST_BUFFER_PTS (buffer) = i * FRAME;
-    if (way->shared)
+    if (row->flags & SHARED)
       other = gst_buffer_ref (buffer);
     start = now (&element);
     gst_harness_push (h, buffer);
     add_since (&element, start);
     buffer = gst_harness_pull (h);
-    if (way->counted && count_regions (buffer) != list->len)
-      g_error ("%s left %u of %u boxes", way->launch, count_regions (buffer), list->len);
+    if (row->flags & FILES && count_regions (buffer) != list->len)
+      g_error ("%s left %u of %u boxes", row->element, count_regions (buffer), list->len);
     gst_buffer_unref (buffer);
     gst_clear_buffer (&other);
-    if (way->reader) {
+    if (row->flags & BESIDE) {
       buffer = gst_buffer_new ();
-      way->attach (buffer, list);
+      row->attach (buffer, list);
       start = now (&beside);
-      read_and_drop (way->reader, buffer);
+      read_and_drop (&reader, buffer);
       add_since (&beside, start);
       gst_buffer_unref (buffer);
     }
   }
   gst_harness_push_event (h, gst_event_new_eos ());
   gst_harness_teardown (h);
-}
-
-static void
-bench_filter (void)
-{
-  static const gchar *const fields[] = { "x_min", "x_max", "y_min", "y_max", "confidence" };
-  guint8 outcome[BOXES];
-  GArray *list = make_detections (BOXES);
-  Reader reader = { .outcome = outcome };
-  Way way = { .launch = "identity", .attach = attach_regions, .calls = CALLS };
-
-  FIELD_SET (&reader.detection, "detection");
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    FIELD_SET (&reader.fields[i], fields[i]);
-  time_element (&way, list);
-  print_row (&element, "identity, %u boxes", BOXES);
-  time_nms (list, outcome);
-  way.launch = "nmsfilter";
-  way.reader = &reader;
-  time_element (&way, list);
-  print_row (&element, "nmsfilter, %u boxes", BOXES);
-  print_row (&beside, "  GStreamer's part: reading and dropping");
-  if (reader.sum <= 0)
-    g_error ("the confidences are gone");
-  way.reader = NULL;
-  way.shared = TRUE;
-  time_element (&way, list);
-  print_row (&element, "nmsfilter, %u boxes, of a shared buffer", BOXES);
-#ifdef HAVE_ANALYTICS
-  way.shared = FALSE;
-  way.attach = attach_ods;
-  time_element (&way, list);
-  print_row (&element, "nmsfilter, %u boxes, ODs", BOXES);
-  way.attach = attach_ods_with_classes;
-  time_element (&way, list);
-  print_row (&element, "nmsfilter, %u boxes, ODs with a class", BOXES);
-#endif
-  g_array_unref (list);
-}
-
-/* Draws on the same pixels again and again, because new ones would not change the work. */
-static void
-bench_overlay (void)
-{
-  static const guint counts[] = { 0, 10, 50 };
-  GstVideoInfo info;
-  Way way = { .launch = "boxoverlay", .attach = attach_new_texts, .calls = CALLS / 4 };
-
-  gst_video_info_set_format (&info, GST_VIDEO_FORMAT_I420, WIDTH, HEIGHT);
-  way.pixels = gst_allocator_alloc (NULL, info.size, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (counts); i++) {
-    GArray *list = make_detections (counts[i]);
-
-    time_element (&way, list);
-    print_row (&element, "boxoverlay, %u boxes with label and score, I420 %dx%d", counts[i], WIDTH,
-        HEIGHT);
-    g_array_unref (list);
+  print_row (&element, "%s, %u boxes%s", row->element, row->boxes, row->text);
+  if (row->flags & BESIDE) {
+    print_row (&beside, "  GStreamer's part: reading and dropping");
+    if (reader.sum <= 0)
+      g_error ("the confidences are gone");
   }
-  gst_memory_unref (way.pixels);
-}
-
-static void
-bench_files (void)
-{
-  gchar *folder = g_dir_make_tmp ("bench-elements-XXXXXX", NULL);
-  gchar *path = g_build_filename (folder, "boxes.jsonl", NULL);
-  GArray *list = make_detections (BOXES);
-
-  element.clock = CLOCK_PROCESS_CPUTIME_ID;
-  for (guint replay = 0; replay < 2; replay++) {
-    const gchar *name = replay ? "boxreplay" : "boxrecord";
-    gchar *launch = g_strdup_printf ("%s location=%s", name, path);
-    const Way way = { launch, replay ? NULL : attach_regions, CALLS / 4, .counted = TRUE };
-
-    time_element (&way, list);
-    print_row (&element, "%s, %u boxes, JSON Lines", name, list->len);
-    g_free (launch);
-  }
-  element.clock = CLOCK_MONOTONIC;
   g_array_unref (list);
-  g_unlink (path);
-  g_rmdir (folder);
-  g_free (path);
-  g_free (folder);
+  g_free (launch);
 }
 
 /* ---------------------------------------------------------------- boxmerge */
@@ -491,27 +453,31 @@ time_merge (guint count, const gchar *source)
   element.clock = CLOCK_MONOTONIC;
 }
 
-static void
-bench_merge (void)
-{
-  static const guint counts[] = { 10, 38, 300 };
-
-  for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
-    for (guint k = 0; k < (i ? 2 : 1); k++)
-      time_merge (counts[i], k ? "" : NULL);
-}
-
 int
 main (int argc, char **argv)
 {
-  static const gchar *const names[] = { "filter", "overlay", "files", "merge" };
-  static void (*const parts[]) (void) = { bench_filter, bench_overlay, bench_files, bench_merge };
+  static const guint merged[] = { 10, 38, 300 };
+  gchar *folder = g_dir_make_tmp ("bench-elements-XXXXXX", NULL);
+  gchar *path = g_build_filename (folder, "boxes.jsonl", NULL);
+  GstVideoInfo info;
+  GstMemory *pixels;
 
   gst_init (&argc, &argv);
   element.clock = beside.clock = CLOCK_MONOTONIC;
   g_print ("%s\n", gst_version_string ());
-  for (guint k = 0; k < G_N_ELEMENTS (parts); k++)
-    if (argc == 1 || g_strv_contains ((const gchar *const *) argv + 1, names[k]))
-      parts[k]();
+  gst_video_info_set_format (&info, GST_VIDEO_FORMAT_I420, WIDTH, HEIGHT);
+  pixels = gst_allocator_alloc (NULL, info.size, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (argc == 1 || g_strv_contains ((const gchar *const *) argv + 1, rows[i].part))
+      time_row (&rows[i], pixels, path);
+  for (guint i = 0; i < G_N_ELEMENTS (merged); i++)
+    if (argc == 1 || g_strv_contains ((const gchar *const *) argv + 1, "merge"))
+      for (guint k = 0; k < (i ? 2 : 1); k++)
+        time_merge (merged[i], k ? "" : NULL);
+  gst_memory_unref (pixels);
+  g_unlink (path);
+  g_rmdir (folder);
+  g_free (path);
+  g_free (folder);
   return 0;
 }
