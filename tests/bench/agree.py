@@ -13,7 +13,7 @@ computes it in another way (in double, by a product, fused).
 - zero area: OpenCV lets boxes without area suppress each other wherever they are.
 - tie: the scores are equal.
 - offset: corners were rounded when the classes were moved apart.
-- follows: another box that differs caused it, by suppressing this one or by filling the cap.
+- follows: another box that differs caused it.
 - approximate: QSI-NMS and eQSI-NMS keep other boxes by design.
 """
 ROUNDING = 2e-6  # relative, a few units of binary32: areas and quotient round

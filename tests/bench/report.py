@@ -8,10 +8,6 @@ OURS = "gst-nms"
 PYTHON = "gst-nms (Python)"
 APPROXIMATE = {"QSI-NMS", "eQSI-NMS"}
 
-OURS_COLOUR, INK, GRID = "#0b6e4f", "#222222", "#d9d9d9"
-COLOURS = {"torchvision": "#d1495b", "onnxruntime": "#3066be", "OpenCV": "#edae49",
-           "powerboxes": "#8d6a9f", "powerboxes rtree": "#5f0f40", "lsnms": "#00798c",
-           "BOE-NMS": "#444444"}
 FAMILIES = {"detector": "detector-like boxes", "sparse": "sparse boxes"}
 
 
@@ -160,22 +156,18 @@ def draw(results, path):
         return
     import matplotlib
     matplotlib.use("Agg")
-    matplotlib.rcParams.update({"font.size": 10, "axes.edgecolor": INK, "axes.spines.top": False,
-                                "axes.spines.right": False})
     import matplotlib.pyplot as plt
     figure, axes = plt.subplots(1, len(panels), figsize=(5.6 * len(panels), 5.2), sharey=True,
                                 squeeze=False)
     for axis, (family, rows) in zip(axes[0], panels.items()):
-        for name in [OURS] + peers(results):
+        for number, name in enumerate([OURS] + peers(results)):
             points = [(r["n"], median(r, name)) for r in rows if median(r, name)]
             if points:
-                ours = name == OURS
-                axis.plot(*zip(*points), marker="o", markersize=5 if ours else 3.5, label=name,
-                          linewidth=2.6 if ours else 1.3, zorder=5 if ours else 3,
-                          color=OURS_COLOUR if ours else COLOURS.get(name, "#666666"))
+                axis.plot(*zip(*points), marker="o", markersize=4, label=name, zorder=3,
+                          color=f"C{number}", linewidth=2.6 if name == OURS else 1.3)
         axis.set(xscale="log", yscale="log", xlabel="boxes", title=FAMILIES[family])
-        axis.grid(color=GRID, linewidth=.6)
-        axis.set_axisbelow(True)
+        axis.grid(color="#d9d9d9", linewidth=.6)
+        axis.spines[["top", "right"]].set_visible(False)
         axis.xaxis.set_major_formatter(lambda n, _: f"{n:,.0f}")
         axis.yaxis.set_major_formatter(
             lambda t, _: time_text(t).replace(".00", "").replace(".0", ""))
@@ -184,8 +176,9 @@ def draw(results, path):
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(.5, .02),
                   ncols=min(5, len(labels)), frameon=False)
-    s, versions = results["setting"], results["versions"]
-    named = ", ".join(f"{n} {v}" for n, v in versions.items() if n not in ("gst-nms", "torch"))
+    s = results["setting"]
+    named = ", ".join(f"{n} {v}" for n, v in results["versions"].items()
+                      if n not in ("gst-nms", "torch"))
     figure.text(.5, -.1, f"{s['processor']}, one core; {s['compiler']}; {named}", ha="center",
-                fontsize=8, color=INK)
+                fontsize=8)
     figure.savefig(path, dpi=150, bbox_inches="tight")
