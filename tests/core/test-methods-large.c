@@ -6,6 +6,7 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
+#include "scoped.h"
 #include "testrunner.h"
 
 #include <glib.h>
@@ -30,137 +31,124 @@ set_call (nms_options *o, uint32_t k, float min_size_ratio)
 
 #define MANY 3000
 #define ROTATED 400 /* because the reference clips all pairs */
+#define CROSSING 1000
 
-/* Boxes of objects of which each has some; with `far` one box is far from all others. `angles`: the
- * boxes are rotated. */
+typedef struct {
+  const char *name;
+  int classes, angles;
+  float far;       /* one box is at this coordinate, unless it is 0 */
+  float sizes;     /* min_size_ratio */
+  float threshold; /* of crossing bars */
+  float offset;    /* added to coordinates of bars, so that metrics are rounded */
+} Frame;
+
+static float rows[MANY][4], scores[MANY], angles[MANY];
+static int32_t class_ids[MANY];
+
+/* Runs all calls with the boxes in the arrays. */
 static void
-compare_many (const char *name, int classes, int angles, float far, float min_size_ratio)
+compare (const Frame *f, size_t count)
 {
-  nms_context *ctx = nms_context_new ();
-  BoxRandom random = { 7 };
-  float *corners = g_new (float, 4 * MANY), *score = g_new (float, MANY);
-  float *angle = g_new (float, MANY);
-  int32_t *class_id = g_new (int32_t, MANY);
+  const nms_class_options one = { .size = sizeof one,
+    .class_id = 1,
+    .set = NMS_CLASS_IOU_THRESHOLD,
+    .iou_threshold = f->threshold / 2 };
+  nms_boxes boxes = { .size = sizeof boxes, .count = count, .score = { scores, 0 } };
+  g_autoptr (nms_context) ctx = nms_context_new ();
 
-  g_test_message ("%s", name);
-  for (size_t i = 0; i < MANY; i++) {
-    const uint32_t object = boxrandom_below (&random, MANY / 5);
-    const float x = (float) (object % 40) * 40, y = (float) object;
-    for (int k = 0; k < 4; k++)
-      corners[4 * i + (size_t) k] = (k % 2 ? y : x) + (k / 2 ? 30 : 0)
-          + 6 * boxrandom_unit (&random);
-    score[i] = boxrandom_unit (&random);
-    angle[i] = object % 7 ? (float) (object % 10) * 0.3f + 0.1f * boxrandom_unit (&random) : 0;
-    class_id[i] = (int32_t) (object % 3);
-  }
-  if (far > 0)
-    for (size_t k = 0; k < 4; k++)
-      corners[k] = k < 2 ? far : 2 * far;
+  nms_boxes_set_rows (&boxes, rows[0]);
+  boxes.class_id.data = f->classes ? class_ids : NULL;
+  boxes.angle.data = f->angles ? angles : NULL;
   for (uint32_t k = 0; k < CALLS; k++) {
-    BoxCall call = { .boxes = { .size = sizeof call.boxes,
-                         .count = angles ? ROTATED : MANY,
-                         .score = { score, 0 } } };
-    nms_boxes_set_rows (&call.boxes, corners);
-    if (classes)
-      call.boxes.class_id = (nms_column) { class_id, 0 };
-    if (angles)
-      call.boxes.angle = (nms_column) { angle, 0 };
-    set_call (&call.options, k, min_size_ratio);
-    g_assert_cmpstr (enginecheck_isas_difference (ctx, &call.boxes, &call.options), ==, NULL);
+    nms_options options;
+    set_call (&options, k, f->sizes);
+    if (count == CROSSING) {
+      options.iou_threshold = f->threshold;
+      options.class_agnostic = 1;
+      options.class_options = f->classes ? &one : NULL;
+      options.class_option_count = f->classes ? 1 : 0;
+    }
+    g_assert_cmpstr (enginecheck_isas_difference (ctx, &boxes, &options), ==, NULL);
   }
-  g_free (corners);
-  g_free (score);
-  g_free (angle);
-  g_free (class_id);
-  nms_context_free (&ctx);
 }
 
-#define CROSSING 1000
+/* Boxes of objects of which each has some. */
+static const Frame frames[] = { { "boxes", 0, 0, 0, 0, 0, 0 },
+  { "three classes", 1, 0, 0, 0, 0, 0 },
+  { "one box far from the others, sizes", 0, 0, 0x1p56f, 0.8f, 0, 0 },
+  { "rotated boxes of three classes, and one far from them", 1, 1, 0x1p56f, 0, 0, 0 },
+  { "rotated boxes, sizes", 0, 1, 0, 0.8f, 0, 0 }, { NULL } };
+
+static void
+test_objects (gconstpointer data)
+{
+  const Frame *f = data;
+  BoxRandom random = { 7 };
+
+  for (size_t i = 0; i < MANY; i++) {
+    const uint32_t object = boxrandom_below (&random, MANY / 5);
+    for (int k = 0; k < 4; k++)
+      rows[i][k] = (float) (k % 2 ? object : object % 40 * 40) + (k / 2 ? 30 : 0)
+          + 6 * boxrandom_unit (&random);
+    scores[i] = boxrandom_unit (&random);
+    angles[i] = object % 7 ? (float) (object % 10) * 0.3f + 0.1f * boxrandom_unit (&random) : 0;
+    class_ids[i] = (int32_t) (object % 3);
+  }
+  for (size_t k = 0; k < 4 && f->far > 0; k++)
+    rows[0][k] = k < 2 ? f->far : 2 * f->far;
+  compare (f, f->angles ? ROTATED : MANY);
+}
 
 /* Each bar crosses half of the others, so that rows screen the boxes. Coordinates are small
  * integers, so that many metrics equal the threshold, or with `offset` differ from it by a rounding
  * error. */
-static void
-compare_crossing (const char *name, float threshold, float offset, int with_classes)
-{
-  nms_context *ctx = nms_context_new ();
-  BoxRandom random = { 7 };
-  float *corners = g_new (float, 4 * CROSSING), *score = g_new (float, CROSSING);
-  int32_t *class_id = g_new (int32_t, CROSSING);
-  const nms_class_options class_options = { .size = sizeof class_options,
-    .class_id = 1,
-    .set = NMS_CLASS_IOU_THRESHOLD,
-    .iou_threshold = threshold / 2 };
+static const Frame bars[] = { { "threshold 0.5", 0, 0, 0, 0, 0.5f, 0 },
+  { "threshold 0.25, rounded extents", 0, 0, 0, 0, 0.25f, 0.3f },
+  { "thresholds by class", 1, 0, 0, 0, 0.5f, 0.1f }, { "threshold 1e-3", 0, 0, 0, 0, 1e-3f, 0 },
+  { "threshold 0", 0, 0, 0, 0, 0, 0.1f }, { NULL } };
 
-  g_test_message ("%s", name);
+static void
+test_crossing (gconstpointer data)
+{
+  const Frame *f = data;
+  BoxRandom random = { 7 };
+
   for (size_t i = 0; i < CROSSING; i++) {
     const size_t along = i % 2; /* 0: a wide bar, 1: a tall one */
-    float *c = &corners[4 * i];
-    c[along] = offset * (float) boxrandom_below (&random, 4);
+    float *c = rows[i];
+    c[along] = f->offset * (float) boxrandom_below (&random, 4);
     c[along + 2] = c[along] + (float) (300 + boxrandom_below (&random, 300));
-    c[1 - along] = offset + (float) boxrandom_below (&random, 600);
+    c[1 - along] = f->offset + (float) boxrandom_below (&random, 600);
     c[3 - along] = c[1 - along] + (float) (1 + boxrandom_below (&random, 4));
-    score[i] = boxrandom_unit (&random);
-    class_id[i] = (int32_t) boxrandom_below (&random, 3);
+    scores[i] = boxrandom_unit (&random);
+    class_ids[i] = (int32_t) boxrandom_below (&random, 3);
   }
-  for (uint32_t k = 0; k < CALLS; k++) {
-    BoxCall call = {
-      .boxes = { .size = sizeof call.boxes, .count = CROSSING, .score = { score, 0 } }
-    };
-    nms_boxes_set_rows (&call.boxes, corners);
-    set_call (&call.options, k, 0);
-    call.options.iou_threshold = threshold;
-    if (with_classes) {
-      call.boxes.class_id = (nms_column) { class_id, 0 };
-      call.options.class_agnostic = 1;
-      call.options.class_options = &class_options;
-      call.options.class_option_count = 1;
-    }
-    g_assert_cmpstr (enginecheck_isas_difference (ctx, &call.boxes, &call.options), ==, NULL);
-  }
-  g_free (corners);
-  g_free (score);
-  g_free (class_id);
-  nms_context_free (&ctx);
-}
-
-static void
-test_crossing (void)
-{
-  compare_crossing ("threshold 0.5", 0.5f, 0, 0);
-  compare_crossing ("threshold 0.25, rounded extents", 0.25f, 0.3f, 0);
-  compare_crossing ("thresholds by class", 0.5f, 0.1f, 1);
-  compare_crossing ("threshold 1e-3", 1e-3f, 0, 0);
-  compare_crossing ("threshold 0", 0, 0.1f, 0);
-}
-
-static void
-test_reference (void)
-{
-  compare_many ("boxes", 0, 0, 0, 0);
-  compare_many ("three classes", 1, 0, 0, 0);
-  compare_many ("one box far from the others, sizes", 0, 0, 0x1p56f, 0.8f);
-  compare_many ("rotated boxes of three classes, and one far from them", 1, 1, 0x1p56f, 0);
-  compare_many ("rotated boxes, sizes", 0, 1, 0, 0.8f);
+  compare (f, CROSSING);
 }
 
 #define TILES 36
 #define TILE_BOXES 3000
 
+typedef struct {
+  float corners[TILES * TILE_BOXES][4], score[TILES * TILE_BOXES];
+  int32_t class_id[TILES * TILE_BOXES], parent[TILES * TILE_BOXES];
+  int with_classes, with_parents;
+  float min_size_ratio;
+} Tiles;
+
 static nms_result
-run_tiles (nms_context *ctx, const float *corners, const float *score, const int32_t *class_id,
-    const int32_t *parent, size_t count, uint32_t k, uint64_t cap, float min_size_ratio)
+run_tiles (nms_context *ctx, const Tiles *t, size_t count, uint32_t k, uint64_t cap)
 {
   nms_boxes boxes = { .size = sizeof boxes,
     .count = count,
-    .score = { score, 0 },
-    .class_id = { class_id, 0 },
-    .parent = { parent, 0 } };
+    .score = { t->score, 0 },
+    .class_id = { t->with_classes ? t->class_id : NULL, 0 },
+    .parent = { t->with_parents ? t->parent : NULL, 0 } };
   nms_result result = { .size = sizeof result };
   nms_options options;
 
-  nms_boxes_set_rows (&boxes, corners);
-  set_call (&options, k, min_size_ratio);
+  nms_boxes_set_rows (&boxes, t->corners[0]);
+  set_call (&options, k, t->min_size_ratio);
   options.max_detections = cap;
   g_assert_cmpint (nms_run (ctx, &boxes, &options, &result), ==, NMS_OK);
   return result;
@@ -183,45 +171,48 @@ compare_cap (const nms_result *all, const nms_result *capped, size_t count, int 
   }
 }
 
+static const struct {
+  const char *name;
+  int with_classes, with_parents;
+  float min_size_ratio;
+} tiles[] = { { "boxes", 0, 0, 0 }, { "classes and parents", 1, 1, 0 }, { "sizes", 0, 0, 0.75f },
+  { NULL } };
+
 /* Coordinates are small integers, so that the metrics of a pair are the same in each tile. The
  * means of method weighted are not, and so it is left out. */
 static void
-compare_tiles (int with_classes, int with_parents, float min_size_ratio)
+test_tiles (gconstpointer data)
 {
-  nms_context *ctx = nms_context_new (), *one = nms_context_new (), *capped = nms_context_new ();
+  enum { COUNT = TILES * TILE_BOXES };
+  const typeof (*tiles) *row = data;
+  g_autoptr (nms_context) ctx = nms_context_new (), one = nms_context_new (),
+                          capped = nms_context_new ();
   BoxRandom random = { 7 };
-  float *corners = g_new (float, (size_t) 4 * TILES * TILE_BOXES);
-  float *score = g_new (float, (size_t) TILES *TILE_BOXES);
-  int32_t *class_id = g_new (int32_t, (size_t) TILES * TILE_BOXES);
-  int32_t *parent = g_new (int32_t, (size_t) TILES * TILE_BOXES);
+  g_autofree Tiles *t = g_new (Tiles, 1);
 
-  for (size_t i = 0; i < (size_t) TILES * TILE_BOXES; i++) {
-    class_id[i] = (int32_t) (i % TILE_BOXES % 3);
-    parent[i] = i % TILE_BOXES % 4 == 1 ? (int32_t) i - 1 : -1;
-  }
-  for (size_t i = 0; i < TILE_BOXES; i++) {
-    for (size_t k = 0; k < 4; k++)
-      corners[4 * i + k] = (float) (boxrandom_below (&random, 200) / (k < 2 ? 1 : 20))
-          + (k < 2 ? 0.0f : corners[4 * i + k - 2] + 8);
-    score[i] = boxrandom_unit (&random);
-  }
-  for (size_t i = TILE_BOXES; i < (size_t) TILES * TILE_BOXES; i++) {
+  t->with_classes = row->with_classes;
+  t->with_parents = row->with_parents;
+  t->min_size_ratio = row->min_size_ratio;
+  for (size_t i = 0; i < COUNT; i++) {
     const size_t tile = i / TILE_BOXES, same = i % TILE_BOXES;
+    float *c = t->corners[i];
+    if (tile == 0)
+      t->score[i] = boxrandom_unit (&random);
     for (size_t k = 0; k < 4; k++)
-      corners[4 * i + k] = corners[4 * same + k] + (float) (256 * (k % 2 ? tile / 10 : tile % 10));
-    score[i] = score[same];
+      c[k] = tile ? t->corners[same][k] + (float) (256 * (k % 2 ? tile / 10 : tile % 10))
+                  : (float) (boxrandom_below (&random, 200) / (k < 2 ? 1 : 20))
+              + (k < 2 ? 0.0f : c[k - 2] + 8);
+    t->score[i] = t->score[same];
+    t->class_id[i] = (int32_t) (same % 3);
+    t->parent[i] = same % 4 == 1 ? (int32_t) i - 1 : -1;
   }
   for (uint32_t k = 0; k < CALLS; k++) {
     if (k + 1 == NMS_METHOD_WEIGHTED)
       continue;
-    const int32_t *classes = with_classes ? class_id : NULL,
-                  *parents = with_parents ? parent : NULL;
-    const nms_result a = run_tiles (one, corners, score, classes, parents, TILE_BOXES, k, 0,
-        min_size_ratio);
-    const nms_result b = run_tiles (ctx, corners, score, classes, parents,
-        (size_t) TILES * TILE_BOXES, k, 0, min_size_ratio);
+    const nms_result a = run_tiles (one, t, TILE_BOXES, k, 0);
+    const nms_result b = run_tiles (ctx, t, COUNT, k, 0);
     g_assert_cmpuint (b.kept_count, ==, TILES * a.kept_count);
-    for (size_t i = 0; i < (size_t) TILES * TILE_BOXES; i++) {
+    for (size_t i = 0; i < COUNT; i++) {
       const size_t same = i % TILE_BOXES;
       const int32_t by = a.suppressed_by[same];
       g_assert_cmpint (b.outcome[i], ==, a.outcome[same]);
@@ -230,43 +221,15 @@ compare_tiles (int with_classes, int with_parents, float min_size_ratio)
     for (size_t n = 0; n < b.kept_count; n++)
       g_assert_cmpfloat (b.kept_score[n], ==, a.kept_score[n / TILES]);
     if (k + 1 == NMS_METHOD_MATRIX_LINEAR || k + 1 == NMS_METHOD_MERGE) {
-      const size_t cap = b.kept_count / 3;
-      const nms_result c = run_tiles (capped, corners, score, classes, parents,
-          (size_t) TILES * TILE_BOXES, k, cap, min_size_ratio);
-      g_assert_cmpuint (c.kept_count, ==, cap);
-      compare_cap (&b, &c, (size_t) TILES * TILE_BOXES, k + 1 == NMS_METHOD_MERGE);
+      const nms_result c = run_tiles (capped, t, COUNT, k, b.kept_count / 3);
+      g_assert_cmpuint (c.kept_count, ==, b.kept_count / 3);
+      compare_cap (&b, &c, COUNT, k + 1 == NMS_METHOD_MERGE);
     }
   }
-  g_free (corners);
-  g_free (score);
-  g_free (class_id);
-  g_free (parent);
-  nms_context_free (&ctx);
-  nms_context_free (&one);
-  nms_context_free (&capped);
 }
 
-static void
-test_tiles (void)
-{
-  compare_tiles (0, 0, 0);
-}
-
-static void
-test_tiles_with_parents (void)
-{
-  compare_tiles (1, 1, 0);
-}
-
-static void
-test_tiles_with_sizes (void)
-{
-  compare_tiles (0, 0, 0.75f);
-}
-
-static const TestCase cases[] = { { "/methods-large/reference", test_reference },
-  { "/methods-large/crossing", test_crossing }, { "/methods-large/tiles", test_tiles },
-  { "/methods-large/parents", test_tiles_with_parents },
-  { "/methods-large/sizes", test_tiles_with_sizes }, { NULL } };
+static const TestCase cases[] = { TEST_ROWS ("/methods-large/objects/%s", test_objects, frames),
+  TEST_ROWS ("/methods-large/crossing/%s", test_crossing, bars),
+  TEST_ROWS ("/methods-large/tiles/%s", test_tiles, tiles), { NULL } };
 
 TEST_PROGRAM (cases);
