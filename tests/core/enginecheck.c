@@ -72,49 +72,40 @@ slack_of (const RefResult *expected, size_t c)
   return 1e-12f * most;
 }
 
-/* Compares the scores and the corners of the kept boxes. */
-static char *
-kept_difference (const nms_result *result, const RefResult *expected, uint32_t outputs)
-{
-  for (size_t k = 0; outputs & NMS_OUTPUT_SCORE && k < expected->kept_count; k++)
-    if (result->kept_score[k] != expected->kept_score[k])
-      return text ("kept_score[%zu] is %.9g, must be %.9g", k, result->kept_score[k],
-          expected->kept_score[k]);
-  for (size_t c = 0; outputs & NMS_OUTPUT_BOX && c < 4 * expected->kept_count; c++)
-    if (!(fabsf (result->kept_box[c] - expected->kept_box[c]) <= slack_of (expected, c)))
-      return text ("kept_box[%zu] is %.9g, must be %.9g", c, result->kept_box[c],
-          expected->kept_box[c]);
-  return NULL;
-}
-
 /* Compares the arrays of a result; `outputs` says which must be there. */
 static char *
 arrays_difference (const nms_result *result, const RefResult *expected, uint32_t outputs)
 {
+#define DIFFERENCE(array, i, format) \
+  text (#array "[%zu] is " format ", must be " format, i, result->array[i], expected->array[i])
+  const struct {
+    const char *name;
+    const void *array;
+    uint32_t bit;
+    size_t count;
+  } arrays[] = { { "kept_score", result->kept_score, NMS_OUTPUT_SCORE, expected->kept_count },
+    { "kept_box", result->kept_box, NMS_OUTPUT_BOX, expected->kept_count },
+    { "outcome", result->outcome, NMS_OUTPUT_OUTCOME, expected->count },
+    { "suppressed_by", result->suppressed_by, NMS_OUTPUT_SUPPRESSED_BY, expected->count } };
+
   for (size_t k = 0; k < expected->kept_count; k++)
     if (result->kept[k] != expected->kept[k])
-      return text ("kept[%zu] is %d, must be %d", k, result->kept[k], expected->kept[k]);
-
-  if (!(outputs & NMS_OUTPUT_SCORE) != !result->kept_score && expected->kept_count)
-    return text ("kept_score is %p, asked for: %u", (const void *) result->kept_score, outputs);
-  if (!(outputs & NMS_OUTPUT_BOX) != !result->kept_box && expected->kept_count)
-    return text ("kept_box is %p, asked for: %u", (const void *) result->kept_box, outputs);
-  if (!(outputs & NMS_OUTPUT_OUTCOME) != !result->outcome && expected->count)
-    return text ("outcome is %p, asked for: %u", (const void *) result->outcome, outputs);
-  if (!(outputs & NMS_OUTPUT_SUPPRESSED_BY) != !result->suppressed_by && expected->count)
-    return text ("suppressed_by is %p, asked for: %u", (const void *) result->suppressed_by,
-        outputs);
-
-  char *difference = kept_difference (result, expected, outputs);
-  if (difference)
-    return difference;
+      return DIFFERENCE (kept, k, "%d");
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
+    if (!(outputs & arrays[a].bit) != !arrays[a].array && arrays[a].count)
+      return text ("%s is %p, asked for: %u", arrays[a].name, arrays[a].array, outputs);
+  for (size_t k = 0; outputs & NMS_OUTPUT_SCORE && k < expected->kept_count; k++)
+    if (result->kept_score[k] != expected->kept_score[k])
+      return DIFFERENCE (kept_score, k, "%.9g");
+  for (size_t c = 0; outputs & NMS_OUTPUT_BOX && c < 4 * expected->kept_count; c++)
+    if (!(fabsf (result->kept_box[c] - expected->kept_box[c]) <= slack_of (expected, c)))
+      return DIFFERENCE (kept_box, c, "%.9g");
   for (size_t i = 0; i < expected->count; i++) {
     if ((outputs & NMS_OUTPUT_OUTCOME) && result->outcome[i] != expected->outcome[i])
-      return text ("outcome[%zu] is %d, must be %d", i, result->outcome[i], expected->outcome[i]);
+      return DIFFERENCE (outcome, i, "%d");
     if ((outputs & NMS_OUTPUT_SUPPRESSED_BY)
         && result->suppressed_by[i] != expected->suppressed_by[i])
-      return text ("suppressed_by[%zu] is %d, must be %d", i, result->suppressed_by[i],
-          expected->suppressed_by[i]);
+      return DIFFERENCE (suppressed_by, i, "%d");
   }
   return NULL;
 }
@@ -122,21 +113,15 @@ arrays_difference (const nms_result *result, const RefResult *expected, uint32_t
 char *
 enginecheck_difference_of (const nms_result *result, const RefResult *expected, uint32_t outputs)
 {
-  const struct {
-    const char *name;
-    size_t is, must;
-  } counts[] = {
-    { "kept_count", result->kept_count, expected->kept_count },
-    { "suppressed_count", result->suppressed_count, expected->suppressed_count },
-    { "over_cap_count", result->over_cap_count, expected->over_cap_count },
-    { "filtered_count", result->filtered_count, expected->filtered_count },
-    { "invalid_count", result->invalid_count, expected->invalid_count },
-    { "not_candidate_count", result->not_candidate_count, expected->not_candidate_count },
-  };
-
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-    if (counts[i].is != counts[i].must)
-      return text ("%s is %zu, must be %zu", counts[i].name, counts[i].is, counts[i].must);
+#define COMPARE(count) \
+  if (result->count != expected->count) \
+    return text (#count " is %zu, must be %zu", result->count, expected->count);
+  COMPARE (kept_count)
+  COMPARE (suppressed_count)
+  COMPARE (over_cap_count)
+  COMPARE (filtered_count)
+  COMPARE (invalid_count)
+  COMPARE (not_candidate_count)
   if (result->size != sizeof *result)
     return text ("the result's size became %zu", result->size);
   return arrays_difference (result, expected, outputs);

@@ -83,26 +83,17 @@ test_strides (gconstpointer data)
     call.options.outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
 
     nms_boxes moved = call.boxes;
-    const struct {
-      nms_column *to;
-      const nms_column *from;
-      size_t size;
-    } columns[] = {
-      { &moved.x1, &call.boxes.x1, 4 },
-      { &moved.y1, &call.boxes.y1, 4 },
-      { &moved.x2, &call.boxes.x2, 4 },
-      { &moved.y2, &call.boxes.y2, 4 },
-      { &moved.score, &call.boxes.score, 4 },
-      { &moved.class_id, &call.boxes.class_id, 4 },
-      { &moved.exclude, &call.boxes.exclude, 1 },
-      { &moved.parent, &call.boxes.parent, 4 },
-    };
+    const nms_column *const from[] = { &call.boxes.x1, &call.boxes.y1, &call.boxes.x2,
+      &call.boxes.y2, &call.boxes.score, &call.boxes.class_id, &call.boxes.parent,
+      &call.boxes.exclude };
+    nms_column *const to[] = { &moved.x1, &moved.y1, &moved.x2, &moved.y2, &moved.score,
+      &moved.class_id, &moved.parent, &moved.exclude };
     for (int at_end = 0; at_end < 2; at_end++) {
-      Guarded guarded[G_N_ELEMENTS (columns)];
-      for (size_t c = 0; c < G_N_ELEMENTS (columns); c++)
-        if (columns[c].from->data) {
-          ptrdiff_t size = (ptrdiff_t) columns[c].size;
-          move_column (columns[c].to, &guarded[c], columns[c].from, n, columns[c].size,
+      Guarded guarded[G_N_ELEMENTS (to)];
+      for (size_t c = 0; c < G_N_ELEMENTS (to); c++)
+        if (from[c]->data) {
+          const ptrdiff_t size = from[c] == &call.boxes.exclude ? 1 : 4;
+          move_column (to[c], &guarded[c], from[c], n, (size_t) size,
               extra < 0 ? -(size - extra - 1) : size + extra, at_end);
         }
       for (int e = 0; e < ENGINECHECK_ENGINES; e++) {
@@ -114,8 +105,8 @@ test_strides (gconstpointer data)
         g_assert_cmpint (nms_count_neighbors (context, &moved, &call.options, neighbors), ==,
             NMS_OK);
       }
-      for (size_t c = 0; c < G_N_ELEMENTS (columns); c++)
-        if (columns[c].from->data)
+      for (size_t c = 0; c < G_N_ELEMENTS (to); c++)
+        if (from[c]->data)
           guarded_clear (&guarded[c]);
     }
   }
@@ -126,37 +117,34 @@ test_strides (gconstpointer data)
 static void
 test_outputs (void)
 {
+  static const size_t sizes[] = { sizeof (int32_t), 1, sizeof (int32_t), sizeof (uint32_t),
+    sizeof (float[4]) };
+
   for (size_t n = 0; n < 140; n++) {
     BoxRandom random = { 900 + n };
     g_auto (BoxCall) call = { 0 };
-    Guarded kept, outcome, suppressed_by, neighbors, rows;
+    Guarded out[G_N_ELEMENTS (sizes)];
     nms_result result = { .size = sizeof result };
-    int at_end = (int) (n & 1);
 
     boxcall_random (&call, &random, BOXGEN_CROWD, n);
-    guarded_init (&kept, n * sizeof (int32_t), at_end);
-    guarded_init (&outcome, n, at_end);
-    guarded_init (&suppressed_by, n * sizeof (int32_t), at_end);
-    guarded_init (&neighbors, n * sizeof (uint32_t), at_end);
-    guarded_init (&rows, n * 4 * sizeof (float), at_end);
+    for (size_t i = 0; i < G_N_ELEMENTS (sizes); i++)
+      guarded_init (&out[i], n * sizes[i], (int) (n & 1));
+    float *rows = (float *) out[4].data;
     nms_batch_arrays arrays = { .size = sizeof arrays,
-      .kept = (int32_t *) kept.data,
+      .kept = (int32_t *) out[0].data,
       .kept_capacity = n,
-      .outcome = (uint8_t *) outcome.data,
-      .suppressed_by = (int32_t *) suppressed_by.data };
+      .outcome = (uint8_t *) out[1].data,
+      .suppressed_by = (int32_t *) out[2].data };
     g_assert_cmpint (enginecheck_batch (context, &call.boxes, &call.options, &arrays, &result), ==,
         NMS_OK);
     g_assert_cmpint (nms_count_neighbors (context, &call.boxes, &call.options,
-                         (uint32_t *) neighbors.data),
+                         (uint32_t *) out[3].data),
         ==, NMS_OK);
-    memset (rows.data, 0, n * 4 * sizeof (float));
-    nms_rows_from_cxcywh ((float *) rows.data, n, (float *) rows.data);
-    nms_rows_from_xywh ((float *) rows.data, n, (float *) rows.data);
-    guarded_clear (&kept);
-    guarded_clear (&outcome);
-    guarded_clear (&suppressed_by);
-    guarded_clear (&neighbors);
-    guarded_clear (&rows);
+    memset (rows, 0, n * sizeof (float[4]));
+    nms_rows_from_cxcywh (rows, n, rows);
+    nms_rows_from_xywh (rows, n, rows);
+    for (size_t i = 0; i < G_N_ELEMENTS (sizes); i++)
+      guarded_clear (&out[i]);
   }
 }
 

@@ -6,6 +6,7 @@
  *
  * Built for libFuzzer, or with corpusreplay.c as a plain program that runs files.
  */
+#include "boxgen.h"
 #include "enginecheck.h"
 #include "fuzzbytes.h"
 
@@ -135,11 +136,12 @@ compare (nms_context *context, FuzzBytes *bytes)
   size_t n = fuzz_take_byte (bytes) % (MOST_BOXES + 1);
   nms_options options;
   nms_boxes boxes = { .size = sizeof boxes, .count = n };
-  float *corners = allocate (4 * n, sizeof *corners), *score = allocate (n, sizeof *score);
-  int32_t *class_id = allocate (n, sizeof *class_id), *parent = allocate (n, sizeof *parent);
-  int32_t *source = allocate (n, sizeof *source);
-  float weights[4];
-  uint8_t *exclude = allocate (n, sizeof *exclude);
+  BoxCall c = { .corners = allocate (4 * n, sizeof *c.corners),
+    .score = allocate (n, sizeof *c.score),
+    .class_id = allocate (n, sizeof *c.class_id),
+    .parent = allocate (n, sizeof *c.parent),
+    .source = allocate (n, sizeof *c.source),
+    .exclude = allocate (n, sizeof *c.exclude) };
 
   nms_options_init (&options, sizeof options);
   options.inclusive = switches & 1;
@@ -157,27 +159,27 @@ compare (nms_context *context, FuzzBytes *bytes)
     n = boxes.count = bytes->left / 4 + 2;
   for (size_t i = 0; i < n; i++) {
     for (size_t k = 0; k < 4; k++)
-      corners[4 * i + k] = take_coordinate (bytes, form);
+      c.corners[4 * i + k] = take_coordinate (bytes, form);
     if (form & 4)
-      score[i] = fuzz_take_float (bytes);
+      c.score[i] = fuzz_take_float (bytes);
     else
-      score[i] = (float) (int8_t) fuzz_take_byte (bytes);
+      c.score[i] = (float) (int8_t) fuzz_take_byte (bytes);
     if (form & 8)
-      fuzz_take (bytes, &class_id[i], sizeof class_id[i]);
+      fuzz_take (bytes, &c.class_id[i], sizeof c.class_id[i]);
     else
-      class_id[i] = columns & 2 ? (fuzz_take_byte (bytes) & 3) - 1 : 0;
-    exclude[i] = columns & 4 ? fuzz_take_byte (bytes) & 0x11 : 0;
-    parent[i] = columns & 8 ? (int8_t) fuzz_take_byte (bytes) : -1;
+      c.class_id[i] = columns & 2 ? (fuzz_take_byte (bytes) & 3) - 1 : 0;
+    c.exclude[i] = columns & 4 ? fuzz_take_byte (bytes) & 0x11 : 0;
+    c.parent[i] = columns & 8 ? (int8_t) fuzz_take_byte (bytes) : -1;
   }
   if (switches & 32)
     options.max_candidates = fuzz_take_byte (bytes);
-  nms_boxes_set_rows (&boxes, corners);
-  boxes.score.data = columns & 1 ? score : NULL;
-  boxes.class_id.data = columns & 2 ? class_id : NULL;
-  boxes.exclude.data = columns & 4 ? exclude : NULL;
-  boxes.parent.data = columns & 8 ? parent : NULL;
+  nms_boxes_set_rows (&boxes, c.corners);
+  boxes.score.data = columns & 1 ? c.score : NULL;
+  boxes.class_id.data = columns & 2 ? c.class_id : NULL;
+  boxes.exclude.data = columns & 4 ? c.exclude : NULL;
+  boxes.parent.data = columns & 8 ? c.parent : NULL;
   take_method (bytes, &options);
-  take_sources (bytes, &boxes, &options, source, weights, columns & 16);
+  take_sources (bytes, &boxes, &options, c.source, c.weights, columns & 16);
   options.min_size_ratio = (float) (fuzz_take_byte (bytes) % 65) / 64;
 
   fuzz_count (n);
@@ -188,12 +190,7 @@ compare (nms_context *context, FuzzBytes *bytes)
     abort ();
   }
   free (classes);
-  free (corners);
-  free (score);
-  free (class_id);
-  free (parent);
-  free (source);
-  free (exclude);
+  boxcall_clear (&c);
 }
 
 /* Makes structs of raw bytes, except for their pointers. The call may return any code of

@@ -129,7 +129,7 @@ check_stats (GstHarness *h, guint64 in, guint64 out)
 {
   static const gchar *const drops[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid" };
-  GstStructure *stats = stats_of (h);
+  g_autoptr (GstStructure) stats = stats_of (h);
   guint64 sum = out;
 
   for (guint i = 0; i < G_N_ELEMENTS (drops); i++)
@@ -138,7 +138,6 @@ check_stats (GstHarness *h, guint64 in, guint64 out)
   g_assert_cmpuint (counter (stats, "boxes-in"), ==, in);
   g_assert_cmpuint (counter (stats, "boxes-out"), ==, out);
   g_assert_cmpuint (sum, ==, in);
-  gst_structure_free (stats);
 }
 
 /* Returns whether the parent of a region is dropped for its label only, so that the region may be
@@ -212,14 +211,13 @@ static GstBuffer *
 check_append (GstBuffer *target, GstBuffer *source)
 {
   BoxMetaReading *reading = box_meta_reading_new ();
-  GPtrArray *before, *after;
   guint count;
 
   target = gst_buffer_make_writable (target);
-  before = fuzz_regions_of (target);
+  g_autoptr (GPtrArray) before = fuzz_regions_of (target);
   box_meta_reading_take (reading, source, 64, 64, BOX_READ_CUT);
   count = box_append (target, source, reading, 64, 64, "left", FALSE);
-  after = fuzz_regions_of (target);
+  g_autoptr (GPtrArray) after = fuzz_regions_of (target);
   g_assert_cmpuint (after->len, ==, before->len + count);
   for (guint i = before->len; i < after->len; i++) {
     const GstVideoRegionOfInterestMeta *a = after->pdata[i];
@@ -229,8 +227,6 @@ check_append (GstBuffer *target, GstBuffer *source)
       g_assert (k == i || a->id == 0 || a->id != b->id);
     }
   }
-  g_ptr_array_unref (before);
-  g_ptr_array_unref (after);
   box_meta_reading_free (reading);
   return target;
 }
@@ -240,27 +236,20 @@ static void
 check_transform (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
 {
   GstHarness *h = harness_new ("boxtransform", caps);
-  GPtrArray *before = fuzz_regions_of (buffer);
-  guint len = before->len, detections = count_detections (before);
-  GstStructure *stats;
-  GstBuffer *out;
+  g_autoptr (GPtrArray) before = fuzz_regions_of (buffer);
+  const guint len = before->len, detections = count_detections (before);
 
   choose (h, transform_choices, G_N_ELEMENTS (transform_choices), bytes);
   if (gst_harness_push (h, buffer) == GST_FLOW_OK) {
-    GPtrArray *after;
+    g_autoptr (GstBuffer) out = gst_harness_pull (h);
+    g_autoptr (GPtrArray) after = fuzz_regions_of (out);
+    g_autoptr (GstStructure) stats = stats_of (h);
 
-    out = gst_harness_pull (h);
-    after = fuzz_regions_of (out);
-    stats = stats_of (h);
     g_assert_cmpuint (counter (stats, "frames"), ==, 1);
     if (counter (stats, "boxes-in") > 0)
       g_assert_cmpuint (counter (stats, "boxes-in"), ==, detections);
     g_assert_cmpuint (counter (stats, "outside"), ==, len - after->len);
-    gst_structure_free (stats);
-    g_ptr_array_unref (after);
-    gst_buffer_unref (out);
   }
-  g_ptr_array_unref (before);
   gst_harness_teardown (h);
 }
 
@@ -281,19 +270,16 @@ check_steady (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
   static const Choices choices[] = { { "confirm", { "1", "3" } }, { "hold", { "0", "9" } },
     { "smoothing", { "0", "0.9" } }, { "score", { "best", "box" } }, { "action", { "tag" } } };
   GstHarness *h = harness_new ("boxsteady", caps);
-  GPtrArray *before = fuzz_regions_of (buffer);
+  g_autoptr (GPtrArray) before = fuzz_regions_of (buffer);
   const guint64 in = 2 * (guint64) count_detections (before);
-  GstStructure *stats;
 
   choose (h, choices, G_N_ELEMENTS (choices), bytes);
   gst_buffer_unref (filter (h, gst_buffer_ref (buffer)));
   gst_buffer_unref (filter (h, buffer));
-  g_object_get (h->element, "stats", &stats, NULL);
+  g_autoptr (GstStructure) stats = stats_of (h);
   g_assert_cmpuint (counter (stats, "boxes-in"), ==, in);
   g_assert_cmpuint (counter (stats, "boxes-out") + counter (stats, "unconfirmed"), ==,
       in + counter (stats, "held"));
-  gst_structure_free (stats);
-  g_ptr_array_unref (before);
   gst_harness_teardown (h);
 }
 
@@ -304,16 +290,15 @@ check_select (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
   static const gchar *const drops[] = { "too-small", "too-large", "wrong-aspect-ratio",
     "outside-roi", "dropped-class", "cut-by-edge" };
   GstHarness *h = harness_new ("boxselect", caps);
-  GPtrArray *before = fuzz_regions_of (buffer), *after;
+  g_autoptr (GPtrArray) before = fuzz_regions_of (buffer);
   const guint detections = count_detections (before);
   guint64 sum = 0;
-  GstStructure *stats;
   gint action;
 
   choose (h, select_choices, G_N_ELEMENTS (select_choices), bytes);
   buffer = filter (h, buffer);
-  after = fuzz_regions_of (buffer);
-  stats = stats_of (h);
+  g_autoptr (GPtrArray) after = fuzz_regions_of (buffer);
+  g_autoptr (GstStructure) stats = stats_of (h);
   for (guint i = 0; i < G_N_ELEMENTS (drops); i++)
     sum += counter (stats, drops[i]);
   g_assert_cmpuint (counter (stats, "frames"), ==, 1);
@@ -321,9 +306,6 @@ check_select (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
   g_assert_cmpuint (counter (stats, "boxes-out") + sum, ==, detections);
   g_object_get (h->element, "action", &action, NULL);
   g_assert_cmpuint (before->len - after->len, ==, action == 0 ? sum : 0);
-  gst_structure_free (stats);
-  g_ptr_array_unref (before);
-  g_ptr_array_unref (after);
   gst_buffer_unref (buffer);
   gst_harness_teardown (h);
 }
