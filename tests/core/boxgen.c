@@ -308,8 +308,8 @@ boxcall_corners (const BoxCall *call, size_t i, float box[4])
     box[k] = *corner_at (call, i, k);
 }
 
-static void
-store_box (const BoxCall *call, size_t i, const float box[4])
+void
+boxcall_set_corners (const BoxCall *call, size_t i, const float box[4])
 {
   for (int k = 0; k < 4; k++)
     *corner_at (call, i, k) = box[k];
@@ -418,7 +418,7 @@ pile (BoxCall *call, BoxRandom *random)
     if (chance (random, 50))
       continue;
     boxcall_corners (call, boxrandom_below (random, 3) % (uint32_t) call->boxes.count, box);
-    store_box (call, i, box);
+    boxcall_set_corners (call, i, box);
     call->score[i] += 10;
   }
 }

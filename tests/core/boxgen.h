@@ -66,8 +66,9 @@ typedef struct {
 void boxcall_random (BoxCall *call, BoxRandom *random, int temper, size_t count);
 void boxcall_clear (BoxCall *call);
 
-/* Writes x1 y1 x2 y2 of box i. */
+/* Reads and writes x1 y1 x2 y2 of box i. */
 void boxcall_corners (const BoxCall *call, size_t i, float box[4]);
+void boxcall_set_corners (const BoxCall *call, size_t i, const float box[4]);
 
 /* Draws a method, a metric that it takes and their options. Half of the calls of methods that
  * allow it and of tempers uniform and crowd get rotated boxes. */

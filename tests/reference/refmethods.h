@@ -23,6 +23,3 @@ bool ref_take_next (const RefCall *call, int32_t i, float score, RefResult *resu
 
 /* Returns exp (x) for x <= 0, as docs/methods.md defines it. */
 float ref_exp (float x);
-
-/* Methods greedy-merge and average: the clusters of hard, with another box. */
-void ref_run_greedy (const RefCall *call, RefResult *result);
