@@ -168,6 +168,31 @@ box_of_temper (BoxRandom *random, int temper, float scale, float box[4])
   }
 }
 
+/* Returns where corner k of box i is. */
+static float *
+corner_at (const BoxCall *call, size_t i, int k)
+{
+  const nms_column *columns[4] = { &call->boxes.x1, &call->boxes.y1, &call->boxes.x2,
+    &call->boxes.y2 };
+  const ptrdiff_t stride = columns[k]->stride ? columns[k]->stride : (ptrdiff_t) sizeof (float);
+
+  return (float *) columns[k]->data + (ptrdiff_t) i * stride / (ptrdiff_t) sizeof (float);
+}
+
+void
+boxcall_corners (const BoxCall *call, size_t i, float box[4])
+{
+  for (int k = 0; k < 4; k++)
+    box[k] = *corner_at (call, i, k);
+}
+
+void
+boxcall_set_corners (const BoxCall *call, size_t i, const float box[4])
+{
+  for (int k = 0; k < 4; k++)
+    *corner_at (call, i, k) = box[k];
+}
+
 /* Stores corners as rows, as columns, or as rows from the last to the first. */
 static void
 make_corners (BoxCall *call, BoxRandom *random, int temper)
@@ -195,14 +220,12 @@ make_corners (BoxCall *call, BoxRandom *random, int temper)
       box_of_temper (random, temper, scale, box);
     else
       box_of_layout (random, temper, i, n, box);
-    for (size_t k = 0; k < 4; k++)
-      call->corners[form == 1 ? n * k + i : 4 * i + k] = box[k];
+    boxcall_set_corners (call, i, box);
   }
   if (n && temper < BOXGEN_TEMPERS && chance (random, 10)) { /* one box is far from all others */
-    const size_t i = boxrandom_below (random, (uint32_t) n);
-    const float far = ldexpf (1.0f, 4 + (int) boxrandom_below (random, 30));
-    for (size_t k = 0; k < 4; k++)
-      call->corners[form == 1 ? n * k + i : 4 * i + k] = far + (k < 2 ? 0.0f : far / 8);
+    const float far = ldexpf (1.0f, 4 + (int) boxrandom_below (random, 30)), end = far + far / 8;
+    boxcall_set_corners (call, boxrandom_below (random, (uint32_t) n),
+        (float[4]) { far, far, end, end });
   }
 }
 
@@ -290,31 +313,6 @@ score_near (const BoxCall *call, BoxRandom *random)
   return s;
 }
 
-/* Returns where corner k of box i is. */
-static float *
-corner_at (const BoxCall *call, size_t i, int k)
-{
-  const nms_column *columns[4] = { &call->boxes.x1, &call->boxes.y1, &call->boxes.x2,
-    &call->boxes.y2 };
-  const ptrdiff_t stride = columns[k]->stride ? columns[k]->stride : (ptrdiff_t) sizeof (float);
-
-  return (float *) columns[k]->data + (ptrdiff_t) i * stride / (ptrdiff_t) sizeof (float);
-}
-
-void
-boxcall_corners (const BoxCall *call, size_t i, float box[4])
-{
-  for (int k = 0; k < 4; k++)
-    box[k] = *corner_at (call, i, k);
-}
-
-void
-boxcall_set_corners (const BoxCall *call, size_t i, const float box[4])
-{
-  for (int k = 0; k < 4; k++)
-    *corner_at (call, i, k) = box[k];
-}
-
 /* Draws a threshold that equals the overlap of two of the boxes, or is one float off. */
 static float
 iou_near (const BoxCall *call, BoxRandom *random)
@@ -330,14 +328,8 @@ iou_near (const BoxCall *call, BoxRandom *random)
     t = ref_iou (a, b);
     if (t <= 0 || t >= 1)
       continue;
-    switch (boxrandom_below (random, 5)) {
-      case 0:
-        return nextafterf (t, 0.0f);
-      case 1:
-        return nextafterf (t, 1.0f);
-      default:
-        return t;
-    }
+    const uint32_t side = boxrandom_below (random, 5);
+    return side < 2 ? nextafterf (t, (float) side) : t;
   }
   return plain[boxrandom_below (random, COUNT (plain))];
 }

@@ -13,6 +13,7 @@
 #include "testrunner.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 /* ------------------------------------------------------------ the allocator */
 
@@ -128,6 +129,19 @@ assert_nothing_held (void)
   g_assert_cmpuint (heap.held, ==, 0);
   for (int i = 0; i < BLOCKS; i++)
     g_assert_null (heap.block[i].memory);
+}
+
+/* ------------------------------------------------------------ threads */
+
+static int threads_allowed = 1000; /* that can still be started */
+
+WRAPPED (int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes,
+    void *(*start) (void *), void *data)
+{
+  if (threads_allowed == 0)
+    return EAGAIN;
+  threads_allowed--;
+  return __real_pthread_create (thread, attributes, start, data);
 }
 
 /* ------------------------------------------------------------ tests */
@@ -486,8 +500,53 @@ test_failed_reserve (void)
   free_context (&context);
 }
 
+/* Runs two images of one box each. */
+static void
+run_two (nms_context *context)
+{
+  static const float rows[2][4] = { { 0, 0, 9, 9 }, { 0, 0, 9, 9 } };
+  static const size_t offsets[] = { 0, 1, 2 };
+  int32_t kept[2];
+  size_t kept_offsets[3];
+  nms_boxes boxes = { .size = sizeof boxes, .count = 2 };
+  const nms_batch_arrays arrays = { .size = sizeof arrays,
+    .kept = kept,
+    .kept_capacity = 2,
+    .kept_offsets = kept_offsets };
+  nms_result result = { .size = sizeof result };
+
+  nms_boxes_set_rows (&boxes, rows[0]);
+  g_assert_cmpint (nms_run_batch (context, &boxes, offsets, 2, NULL, &arrays, &result), ==, NMS_OK);
+  g_assert_cmpuint (result.kept_count, ==, 2);
+}
+
+/* If a thread cannot be started, nms_context_set_threads ends those that it has started, and the
+ * context keeps those that it had. */
+static void
+test_thread_failure (void)
+{
+  g_autoptr (nms_context) context = nms_context_new ();
+
+  g_assert_cmpint (nms_context_set_threads (context, 3), ==, NMS_OK);
+  for (int started = 0; started < 4; started++) {
+    const size_t scratch = nms_context_scratch (context);
+    threads_allowed = started;
+    g_assert_cmpint (nms_context_set_threads (context, 5), ==, NMS_ERROR_MEMORY);
+    g_assert_cmpstr (nms_context_error (context), ==, "cannot start 4 threads");
+    g_assert_cmpint (threads_allowed, ==, 0);
+    g_assert_cmpuint (nms_context_scratch (context), ==, scratch);
+    run_two (context);
+  }
+  threads_allowed = 4;
+  g_assert_cmpint (nms_context_set_threads (context, 5), ==, NMS_OK);
+  g_assert_cmpint (threads_allowed, ==, 0);
+  run_two (context);
+  threads_allowed = 1000;
+}
+
 static const TestCase cases[] = { CASE (test_watch), CASE (test_steady), CASE (test_reserve),
   CASE (test_methods), CASE (test_bad_calls), CASE (test_formula), CASE (test_growth),
-  CASE (test_failures), CASE (test_batch_failures), CASE (test_failed_reserve), { NULL } };
+  CASE (test_failures), CASE (test_batch_failures), CASE (test_failed_reserve),
+  CASE (test_thread_failure), { NULL } };
 
 TEST_PROGRAM (cases);
