@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define ONE(...) +1
 #define COUNT(array) (sizeof (array) / sizeof *(array))
 
 /* splitmix64, a public-domain generator by Sebastiano Vigna */
@@ -438,9 +439,9 @@ boxcall_random_method (BoxCall *call, BoxRandom *random, int temper)
   const size_t n = call->boxes.count;
   const bool upright = temper != BOXGEN_UNIFORM && temper != BOXGEN_CROWD;
 
-  o->method = boxrandom_below (random, NMS_METHOD_AVERAGE + 1);
+  o->method = boxrandom_below (random, NMS_METHOD_LIST (ONE));
   do
-    o->metric = boxrandom_below (random, NMS_METRIC_PROBIOU + 1);
+    o->metric = boxrandom_below (random, NMS_METRIC_LIST (ONE));
   while (nms_method_reason ((int) o->method, (int) o->metric));
   o->sigma = sigmas[boxrandom_below (random, COUNT (sigmas))];
   o->min_score = least[boxrandom_below (random, COUNT (least))];

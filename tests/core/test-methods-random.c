@@ -245,6 +245,8 @@ test_exponential (void)
   }
 }
 
+#define ONE(...) +1
+
 static void
 test_names (void)
 {
@@ -260,14 +262,14 @@ test_names (void)
     g_assert_null (nms_metric_name (wrong));
     g_assert_null (nms_fused_score_name (wrong));
   }
-  g_assert_null (nms_method_name (NMS_METHOD_AVERAGE + 1));
-  g_assert_null (nms_metric_name (NMS_METRIC_PROBIOU + 1));
+  g_assert_null (nms_method_name (NMS_METHOD_LIST (ONE)));
+  g_assert_null (nms_metric_name (NMS_METRIC_LIST (ONE)));
   g_assert_null (nms_fused_score_name (4));
   g_assert_null (nms_method_reason (NMS_METHOD_HARD, NMS_METRIC_GIOU));
   g_assert_null (nms_method_reason (NMS_METHOD_SOFT_LINEAR, NMS_METRIC_IOS));
   g_assert_nonnull (nms_method_reason (NMS_METHOD_SOFT_LINEAR, NMS_METRIC_DIOU));
   g_assert_nonnull (nms_method_reason (100, NMS_METRIC_IOU));
-  g_assert_nonnull (nms_method_reason (NMS_METHOD_HARD, NMS_METRIC_PROBIOU + 1));
+  g_assert_nonnull (nms_method_reason (NMS_METHOD_HARD, NMS_METRIC_LIST (ONE)));
 }
 
 /* The text of the engine in use names the method and the instruction set. Neighbors are counted by
