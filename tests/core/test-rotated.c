@@ -90,6 +90,8 @@ test_known (void)
     { "a whole turn", { { 3, 5, 33, 15 }, 2 * PI }, { { 3, 5, 33, 15 }, 0 }, 1 },
     { "corners in the other order", { { 40, 20, 0, 0 }, 0.7f }, { { 0, 0, 40, 20 }, 0.7f }, 1 },
     { "no area", { { 0, 0, 40, 0 }, 0.7f }, { { 0, 0, 40, 0 }, 0.7f }, 0 },
+    { "a width of 2^-50", { { 0, 0, 0x1p-50f, 4 }, 0.7f }, { { 0, 0, 0x1p-50f, 4 }, 0.7f }, 0 },
+    { "a height of 2^-50", { { 0, 0, 4, 0x1p-50f }, 0.7f }, { { 0, 0, 4, 0x1p-50f }, 0.7f }, 0 },
     /* clockwise where y points down: the right side becomes the bottom */
     { "off the bar: counter-clockwise", { { 0, 0, 100, 10 }, PI / 6 },
         { { 43.30127f, -25, 143.30127f, -15 }, PI / 6 }, 0 },
