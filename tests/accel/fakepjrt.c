@@ -18,8 +18,7 @@
  *   FAKE_LATE    compiling takes 1 s, or the seconds that NMS_TEST_COMPILE names, and registers a
  *                destructor that aborts the process if it runs before the end
  *   FAKE_STUCK   closing the client never returns, except in nms-xla-probe
- *   FAKE_TPU     a TPU that runs only the kernel's module: see faketpu.h
- *   FAKE_WORKS   works: a program returns its first inputs
+ *   FAKE_WORKS   works: a program returns its first inputs and computes nothing
  *
  * FAKE_WORKS fails on request and counts the objects that have not been destroyed; tests
  * call its functions (fakepjrt.h) through dlsym. Like a real plugin it checks the sizes
@@ -27,7 +26,6 @@
  */
 #include "accel/xla/pjrt.h"
 #include "fakepjrt.h"
-#include "faketpu.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -89,7 +87,6 @@ struct pjrt_executable {
 };
 struct pjrt_loaded_executable {
   size_t outputs;
-  FakeKernel *kernel; /* the kernel that FAKE_TPU runs */
 };
 
 static atomic_long alive, calls, fail_at;
@@ -210,13 +207,8 @@ static pjrt_error *
 platform_name (pjrt_platform_name_args *a)
 {
   BEGIN ("platform_name");
-#ifdef FAKE_TPU
-  a->name = "tpu and no more";
-  a->name_size = 3;
-#else
   a->name = "fake and no more";
   a->name_size = 4;
-#endif
   return NULL;
 }
 
@@ -248,17 +240,6 @@ destroy_compiler (void)
 static pjrt_error *
 client_compile (pjrt_client_compile_args *a)
 {
-#ifdef FAKE_TPU
-  FakeKernel *kernel;
-  char why[100];
-  BEGIN ("client_compile");
-  kernel = faketpu_compile (a->program->code, a->program->code_size, why, sizeof why);
-  if (!kernel)
-    return fail ("client_compile", why);
-  a->executable = make (sizeof *a->executable);
-  a->executable->outputs = 1;
-  a->executable->kernel = kernel;
-#else
   const char *outputs;
   char text[64] = "";
   BEGIN ("client_compile");
@@ -275,7 +256,6 @@ client_compile (pjrt_client_compile_args *a)
   outputs = strstr (text, "outputs ");
   a->executable = make (sizeof *a->executable);
   a->executable->outputs = outputs ? (size_t) atoi (outputs + 8) : 1;
-#endif
   return NULL;
 }
 
@@ -344,40 +324,10 @@ executable_destroy (pjrt_executable_args *a)
 static pjrt_error *
 loaded_executable_destroy (pjrt_loaded_executable_args *a)
 {
-  free (a->executable->kernel);
   unmake (a->executable);
   BEGIN ("loaded_executable_destroy");
   return NULL;
 }
-
-#ifdef FAKE_TPU
-/* Runs the kernel on the buffers and makes a buffer with its result. */
-static pjrt_error *
-execute_kernel (pjrt_execute_args *a)
-{
-  const FakeKernel *kernel = a->executable->kernel;
-  const size_t size = faketpu_result_size (kernel);
-  const void *data[16];
-  size_t sizes[16];
-  char why[100];
-
-  if (a->argument_count > 16)
-    return fail ("execute", "was given too many arguments");
-  for (size_t i = 0; i < a->argument_count; i++) {
-    data[i] = a->arguments[0][i]->data;
-    sizes[i] = a->arguments[0][i]->size;
-  }
-  a->outputs[0][0] = make (sizeof *a->outputs[0][0] + size);
-  a->outputs[0][0]->size = size;
-  if (!faketpu_run (kernel, data, sizes, a->argument_count, a->outputs[0][0]->data, why,
-          sizeof why)) {
-    unmake (a->outputs[0][0]);
-    a->outputs[0][0] = NULL;
-    return fail ("execute", why);
-  }
-  return NULL;
-}
-#endif
 
 static pjrt_error *
 execute (pjrt_execute_args *a)
@@ -386,17 +336,11 @@ execute (pjrt_execute_args *a)
   BEGIN ("execute");
   if (a->options->head.size < options)
     return fail ("execute", "was given too small a struct");
-#ifdef FAKE_TPU
-  pjrt_error *error = execute_kernel (a);
-  if (error)
-    return error;
-#else
   for (size_t i = 0; i < a->executable->outputs; i++) {
     const pjrt_buffer *from = a->arguments[0][i % a->argument_count];
     a->outputs[0][i] = make (sizeof *from + from->size);
     memcpy (a->outputs[0][i], from, sizeof *from + from->size);
   }
-#endif
   a->done[0] = make (sizeof **a->done);
   return NULL;
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests engine xla on a real device, that of the plugin in NMS_TEST_XLA_PLUGIN, and on
- * the same device with faults (tests/accel/wrappedpjrt.c, at WRAPPED). The programs that
- * run enginecheck use that variable too and compare results with the reference.
+ * Tests engine xla on a real device, that of the plugin in NMS_TEST_XLA_PLUGIN, as it is, as a TPU,
+ * and with faults (tests/accel/wrappedpjrt.c, at WRAPPED). The programs that run enginecheck use
+ * that variable too and compare results with the reference. tests/tpu tests the arithmetic of the
+ * kernel.
  */
 #include "accel/xla/xladevice.h"
+#include "boxgen.h"
+#include "frames.h"
 #include "nmsxla.h"
+#include "rounds.h"
 #include "sanitized.h"
 #include "testrunner.h"
 #include "wrappedpjrt.h"
-#include "xlaframes.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -17,8 +20,11 @@
 #include <unistd.h>
 
 static void (*become) (int);
+static void (*be_tpu) (int);
 static long (*compiled) (void);
 static long (*executed) (void);
+static long (*kernels) (void);
+static long (*divisions) (void);
 
 static const char *
 find_functions (const char *needs)
@@ -29,10 +35,15 @@ find_functions (const char *needs)
     return "NMS_TEST_XLA_PLUGIN names no plugin; tools/fetch-xla.sh fetches one";
   library = dlopen (WRAPPED, RTLD_NOW | RTLD_LOCAL);
   g_assert_nonnull (library);
-  *(void **) &become = dlsym (library, "wrappedpjrt_become");
-  *(void **) &compiled = dlsym (library, "wrappedpjrt_compiled");
-  *(void **) &executed = dlsym (library, "wrappedpjrt_executed");
-  g_assert_true (become && compiled && executed);
+#define FIND(name) \
+  *(void **) &name = dlsym (library, "wrappedpjrt_" #name); \
+  g_assert_nonnull (name)
+  FIND (become);
+  FIND (be_tpu);
+  FIND (compiled);
+  FIND (executed);
+  FIND (kernels);
+  FIND (divisions);
   return NULL;
 }
 
@@ -40,13 +51,19 @@ find_functions (const char *needs)
 static void
 start (Frame *f, size_t count, int strict)
 {
-  xlaframes_init (f, count, WRAPPED, strict);
+  frame_init (f, count, (uint32_t) count);
+  f->options.engine = NMS_ENGINE_ADDED;
+  f->plugin = WRAPPED;
+  f->strict = strict;
 }
 
+/* Checks that the device ran the last frame and is not refused. */
 static void
-check_in_use (nms_context *ctx)
+check_in_use (nms_context *ctx, const char *name)
 {
-  xlaframes_check_in_use (ctx, "xla:cpu");
+  g_assert_cmpint (nms_context_engine (ctx), ==, NMS_ENGINE_ADDED);
+  g_assert_cmpstr (nms_context_engine_in_use (ctx), ==, name);
+  g_assert_null (nms_context_engine_reason (ctx));
 }
 
 /* Runs frames until the device runs or is refused; every result must be right. */
@@ -77,7 +94,7 @@ test_sizes (void)
     start (&f, sizes[i], 1);
     f.has_engine = i > 0;
     frame_check (&f, ctx);
-    check_in_use (ctx);
+    check_in_use (ctx, "xla:cpu");
   }
   g_assert_cmpint (compiled () - before, ==, 4); /* 128, 256, 512, 1024 */
   for (size_t n = 1; n < 1024; n += 31) {
@@ -109,7 +126,7 @@ test_thousand_settings (void)
     f.options.score_strict = (uint8_t) g_rand_int_range (random, 0, 2);
     frame_check (&f, ctx);
   }
-  check_in_use (ctx);
+  check_in_use (ctx, "xla:cpu");
   g_assert_cmpint (compiled () - before, ==, 1);
   frame_clear (&f);
   g_rand_free (random);
@@ -147,7 +164,7 @@ test_shared (void)
   start (&f, 50, 1);
   frame_check (&f, first);
   frame_check (&f, second);
-  check_in_use (second);
+  check_in_use (second, "xla:cpu");
   g_assert_cmpint (compiled () - before, ==, 1);
   g_assert_cmpuint (nms__xla_device_count (), ==, 1);
   nms_context_free (&first);
@@ -163,10 +180,35 @@ test_shared (void)
   frame_check_closed ();
 }
 
+static gpointer
+run_some (gpointer seed)
+{
+  g_autoptr (nms_context) ctx = nms_context_new ();
+
+  for (size_t i = 0; i < 12; i++) {
+    g_auto (Frame) f = { 0 };
+    start (&f, 1 + (GPOINTER_TO_SIZE (seed) * 97 + i * 53) % 300, GPOINTER_TO_SIZE (seed) % 2 == 0);
+    f.has_engine = i > 0;
+    frame_check (&f, ctx);
+  }
+  g_assert_null (nms_context_engine_reason (ctx));
+  return NULL;
+}
+
+/* Threads with a context each run frames of many sizes. */
 static void
 test_threads (void)
 {
-  xlaframes_check_threads (WRAPPED);
+  for (int tpu = 0; tpu < 2; tpu++) {
+    GThread *threads[4];
+    be_tpu (tpu);
+    for (size_t i = 0; i < G_N_ELEMENTS (threads); i++)
+      threads[i] = g_thread_new ("frames", run_some, GSIZE_TO_POINTER (i));
+    for (size_t i = 0; i < G_N_ELEMENTS (threads); i++)
+      g_thread_join (threads[i]);
+    frame_check_closed ();
+  }
+  be_tpu (0);
 }
 
 /* The native engines run until the program is ready, without a wait. */
@@ -181,7 +223,7 @@ test_native_meanwhile (void)
   g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_ADDED);
   g_assert_true (g_str_has_suffix (nms_context_engine_in_use (ctx), nms_context_isa (ctx)));
   run_until_settled (&f, ctx);
-  check_in_use (ctx);
+  check_in_use (ctx, "xla:cpu");
   frame_clear (&f);
 
   /* a context freed while its program is compiled */
@@ -192,86 +234,267 @@ test_native_meanwhile (void)
   frame_check_closed ();
 }
 
+/* ------------------------------------------------------------------------ TPU */
+
+/* Runs random calls and compares them with the reference. */
+static void
+test_tpu_random (void)
+{
+  static const size_t counts[] = { 3, 40, 127, 128, 129, 300 };
+  nms_context *ctx = nms_context_new ();
+  Frame f;
+
+  be_tpu (1);
+  start (&f, 0, 1);
+  frame_add_engine (&f, ctx);
+  for (uint64_t seed = 1; seed <= MIN (1000, rounds_from_environment ("NMS_TEST_ROUNDS", 1000));
+       seed++) {
+    BoxRandom random = { seed };
+    BoxCall call;
+    const size_t most = counts[seed / BOXGEN_TEMPERS % G_N_ELEMENTS (counts)];
+    boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS),
+        seed % 3 ? most : boxrandom_below (&random, (uint32_t) most));
+    if (seed % 4 == 0)
+      call.options.max_detections = boxrandom_below (&random, (uint32_t) most + 40);
+    call.boxes.parent = (nms_column) { .data = NULL };
+    if (!boxcall_is_native_only (&call)) { /* others reach no added engine */
+      const long before = executed ();
+      f.boxes = call.boxes;
+      f.options = call.options;
+      f.options.outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
+      f.options.engine = NMS_ENGINE_ADDED;
+      g_test_message ("seed %" G_GUINT64_FORMAT, seed);
+      frame_check (&f, ctx);
+      check_in_use (ctx, "xla:tpu");
+      g_assert_cmpint (executed (), >, before);
+    }
+    boxcall_clear (&call);
+  }
+  g_assert_cmpint (kernels (), >, 0);
+  nms_context_free (&ctx);
+  frame_clear (&f);
+  frame_check_closed ();
+  be_tpu (0);
+}
+
+/* Frames of the maximum size; a cap, or few picks, limit the time. */
+static void
+test_tpu_largest (void)
+{
+  be_tpu (1);
+  for (int capped = 0; capped < 2; capped++) {
+    g_autoptr (nms_context) ctx = nms_context_new ();
+    g_auto (Frame) f = { 0 };
+    start (&f, NMS_XLA_MAX_BOXES, 1);
+    f.options.max_detections = capped ? 40 : 0;
+    f.options.iou_threshold = capped ? 0.5f : 0.0f;
+    for (size_t i = 0; !capped && i < f.boxes.count; i++)
+      f.rows[4 * i] = f.rows[4 * i + 1] = 0.0f; /* all boxes overlap */
+    frame_check (&f, ctx);
+    check_in_use (ctx, "xla:tpu");
+  }
+  frame_check_closed ();
+  be_tpu (0);
+}
+
+/* There is one kernel for each padded size and each power of two of the cap. */
+static void
+test_tpu_programs (void)
+{
+  static const struct {
+    size_t count, cap;
+    long kernels;
+  } rows[] = {
+    { 60, 0, 1 }, { 128, 7, 1 }, { 1, 128, 1 }, { 100, 500, 1 },   /* 128 of 128 */
+    { 129, 0, 2 }, { 256, 129, 2 }, { 200, 1000, 2 },              /* 256 of 256 */
+    { 200, 1, 3 }, { 250, 128, 3 },                                /* 128 of 256 */
+    { 400, 0, 4 }, { 400, 257, 4 }, { 400, 200, 5 }, { 300, 5, 6 } /* of 512 */
+  };
+  nms_lazy_counters counters = { .size = sizeof counters };
+  nms_context *ctx = nms_context_new ();
+  const long before = kernels ();
+
+  be_tpu (1);
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (int k = 0; k < 3; k++) {
+      g_auto (Frame) f = { 0 };
+      start (&f, rows[i].count, 1);
+      f.has_engine = i + (size_t) k > 0;
+      f.options.max_detections = rows[i].cap;
+      f.options.iou_threshold = 0.2f + 0.1f * (float) i / 4.0f;
+      f.options.inclusive = k & 1;
+      frame_check (&f, ctx);
+      g_assert_cmpint (kernels () - before, ==, rows[i].kernels);
+    }
+  g_assert_cmpint (nms_xla_engine_counters (WRAPPED, &counters), ==, NMS_OK);
+  g_assert_cmpuint (counters.traces, ==, counters.hits + counters.misses);
+  g_assert_cmpuint (counters.programs, ==, 6);
+  g_assert_cmpuint (counters.misses, ==, 6);
+  g_assert_cmpuint (counters.hits, ==, counters.runs);
+  g_assert_cmpuint (counters.runs, >=, 3 * G_N_ELEMENTS (rows));
+  nms_context_free (&ctx);
+  frame_check_closed ();
+  be_tpu (0);
+}
+
+/* Frames with parents run the graph, which must not divide on a TPU. */
+static void
+test_tpu_parents (void)
+{
+  nms_context *ctx = nms_context_new ();
+  int32_t parent[50];
+  const long before = kernels ();
+  g_auto (Frame) f = { 0 };
+
+  be_tpu (1);
+  start (&f, G_N_ELEMENTS (parent), 1);
+  for (size_t i = 0; i < G_N_ELEMENTS (parent); i++)
+    parent[i] = (int32_t) i - 1;
+  f.boxes.parent.data = parent;
+  frame_check (&f, ctx);
+  check_in_use (ctx, "xla:tpu");
+  g_assert_cmpint (kernels (), ==, before);
+  g_assert_cmpint (divisions (), ==, 0);
+  nms_context_free (&ctx);
+  frame_check_closed ();
+  be_tpu (0);
+}
+
+/* No program of a device supports rotated boxes. */
+static void
+test_turned (void)
+{
+  nms_context *ctx = nms_context_new ();
+  float angle[50];
+  g_auto (Frame) f = { 0 };
+
+  start (&f, G_N_ELEMENTS (angle), 1);
+  for (size_t i = 0; i < G_N_ELEMENTS (angle); i++)
+    angle[i] = 0.3f * (float) (i % 5);
+  f.boxes.angle.data = angle;
+  frame_fails (&f, ctx, NMS_ERROR_UNSUPPORTED, "engine xla: it does not take rotated boxes");
+  f.strict = 0;
+  for (int i = 0; i < 3; i++) {
+    nms_result result = { .size = sizeof result };
+    g_assert_cmpint (frame_run (&f, ctx, &result), ==, NMS_OK);
+    g_assert_cmpint (nms_context_engine (ctx), ==, NMS_ENGINE_SORTED);
+  }
+  g_assert_null (nms_context_engine_reason (ctx));
+  nms_context_free (&ctx);
+  frame_check_closed ();
+}
+
 /* ---------------------------------------------------------------- misbehaviour */
 
+#define ARITHMETIC "the device does not compute as IEEE binary32 requires ("
+#define IMPOSSIBLE "impossible results"
+
+/* Faults of the device, and the text that the reason contains: when the program is checked before
+ * use, and in the middle of a stream. NULL: that case is not tested. */
+static const struct {
+  int tpu, what;
+  const char *refused, *broken;
+} faults[] = {
+  { 0, WRAPPED_CONTRACTS, ARITHMETIC "it contracts a product and a sum, in ", NULL },
+  { 0, WRAPPED_COMPILE_FAILS, "cannot compile: ", NULL },
+  { 0, WRAPPED_EXECUTE_FAILS, "the device failed: ", "the device failed: " },
+  { 0, WRAPPED_SPOILS_1, NULL, IMPOSSIBLE },
+  { 0, WRAPPED_SPOILS_2, NULL, IMPOSSIBLE },
+  { 1, WRAPPED_COMPILE_FAILS, "cannot compile: ", NULL },
+  { 1, WRAPPED_EXECUTE_FAILS, "the device failed: ", "the device failed: " },
+  { 1, WRAPPED_TIES, IMPOSSIBLE, NULL }, /* equal keys, out of order */
+  { 1, WRAPPED_EQUAL, ARITHMETIC, NULL },
+  { 1, WRAPPED_CAPS, IMPOSSIBLE, NULL },
+  { 1, WRAPPED_MOST, IMPOSSIBLE, NULL },
+  { 1, WRAPPED_CLASSES, ARITHMETIC "a frame of mixed boxes)", NULL },
+  { 1, WRAPPED_TWICE, IMPOSSIBLE, IMPOSSIBLE },
+  { 1, WRAPPED_BEYOND, IMPOSSIBLE, IMPOSSIBLE },
+  { 1, WRAPPED_AFTER_END, IMPOSSIBLE, IMPOSSIBLE },
+};
+
+/* Makes a frame whose kernel, on a TPU, has classes and caps. */
 static void
-check_refused (int what, const char *reason)
+start_classes (Frame *f, int tpu)
 {
-  nms_context *ctx = nms_context_new ();
-  long before;
-  Frame f;
+  static int32_t class_id[80];
 
-  become (what);
-  start (&f, 80, 0);
-  run_until_settled (&f, ctx);
-  g_assert_nonnull (nms_context_engine_reason (ctx));
-  if (!strstr (nms_context_engine_reason (ctx), reason))
-    g_error ("\"%s\" does not say \"%s\"", nms_context_engine_reason (ctx), reason);
-  before = compiled ();
-  for (int i = 0; i < 5; i++)
-    frame_check (&f, ctx);
-  g_assert_cmpint (compiled () - before, ==, 0);
-  nms_context_free (&ctx);
-
-  ctx = nms_context_new ();
-  f.strict = 1;
-  frame_fails (&f, ctx, NMS_ERROR_DEVICE, reason);
-  nms_context_free (&ctx);
-  become (WRAPPED_AS_IT_IS);
-  frame_clear (&f);
-  frame_check_closed ();
+  start (f, G_N_ELEMENTS (class_id), 0);
+  for (int32_t i = 0; i < (int32_t) G_N_ELEMENTS (class_id); i++)
+    class_id[i] = i % 3 - 1;
+  if (tpu)
+    f->boxes.class_id.data = class_id;
+  f->options.max_per_class = tpu ? 9 : 0;
 }
 
-/* The same module without the maxima between products and sums. */
+/* Checks the reason, and that a strict frame fails with it. */
 static void
-test_contraction (void)
+check_reason (Frame *f, nms_context *ctx, size_t row, const char *must)
 {
-  check_refused (WRAPPED_CONTRACTS,
-      "the device does not compute as IEEE binary32 requires (it "
-      "contracts a product and a sum, in ");
-}
+  const char *reason = nms_context_engine_reason (ctx);
 
-static void
-test_compile_fails (void)
-{
-  check_refused (WRAPPED_COMPILE_FAILS, "cannot compile: ");
-}
-
-/* Lets the device fail in the middle of a stream: the native engines run the same frame. */
-static void
-check_broken (int what, const char *reason)
-{
-  nms_context *ctx = nms_context_new ();
-  Frame f;
-
-  start (&f, 80, 0);
-  run_until_settled (&f, ctx);
-  check_in_use (ctx);
-  become (what);
-  frame_check (&f, ctx);
-  g_assert_nonnull (strstr (nms_context_engine_reason (ctx), reason));
+  if (!reason || !strstr (reason, must))
+    g_error ("fault %zu: \"%s\" does not say \"%s\"", row, reason, must);
   g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_ADDED);
-  f.strict = 1;
-  frame_fails (&f, ctx, NMS_ERROR_DEVICE, reason);
-  become (WRAPPED_AS_IT_IS);
-  nms_context_free (&ctx);
-  frame_clear (&f);
-  frame_check_closed ();
+  f->strict = 1;
+  frame_fails (f, ctx, NMS_ERROR_DEVICE, must);
 }
 
+/* A fault in the check before use: the native engines run, with one reason, and there is no other
+ * attempt. */
 static void
-test_execute_fails (void)
+test_refused (void)
 {
-  check_refused (WRAPPED_EXECUTE_FAILS, "the device failed: ");
-  check_broken (WRAPPED_EXECUTE_FAILS, "the device failed: ");
+  for (size_t i = 0; i < G_N_ELEMENTS (faults); i++) {
+    if (!faults[i].refused)
+      continue;
+    nms_context *ctx = nms_context_new ();
+    Frame f;
+    be_tpu (faults[i].tpu);
+    become (faults[i].what);
+    start_classes (&f, faults[i].tpu);
+    run_until_settled (&f, ctx);
+    g_assert_nonnull (nms_context_engine_reason (ctx));
+    const long compilations = compiled (), runs = executed ();
+    for (int again = 0; again < 3; again++)
+      frame_check (&f, ctx);
+    g_assert_cmpint (compiled (), ==, compilations);
+    g_assert_cmpint (executed (), ==, runs);
+    check_reason (&f, ctx, i, faults[i].refused);
+    nms_context_free (&ctx);
+
+    ctx = nms_context_new ();
+    f.added_to = NULL;
+    frame_fails (&f, ctx, NMS_ERROR_DEVICE, faults[i].refused);
+    nms_context_free (&ctx);
+    become (WRAPPED_AS_IT_IS);
+    be_tpu (0);
+    frame_clear (&f);
+    frame_check_closed ();
+  }
 }
 
-/* A device that returns a position or a count that the frame cannot have. */
+/* A fault in the middle of a stream: the native engines run the same frame, which is unchanged. */
 static void
-test_out_of_range (void)
+test_broken (void)
 {
-  for (int what = WRAPPED_SPOILS_1; what <= WRAPPED_SPOILS_2; what++)
-    check_broken (what, "impossible results");
+  for (size_t i = 0; i < G_N_ELEMENTS (faults); i++) {
+    if (!faults[i].broken)
+      continue;
+    nms_context *ctx = nms_context_new ();
+    Frame f;
+    be_tpu (faults[i].tpu);
+    start_classes (&f, faults[i].tpu);
+    run_until_settled (&f, ctx);
+    check_in_use (ctx, faults[i].tpu ? "xla:tpu" : "xla:cpu");
+    become (faults[i].what);
+    frame_check (&f, ctx);
+    check_reason (&f, ctx, i, faults[i].broken);
+    become (WRAPPED_AS_IT_IS);
+    be_tpu (0);
+    nms_context_free (&ctx);
+    frame_clear (&f);
+    frame_check_closed ();
+  }
 }
 
 static int
@@ -314,7 +537,7 @@ test_fork (void)
     g_assert_true (WIFEXITED (status));
     g_assert_cmpint (WEXITSTATUS (status), ==, 0);
     run_until_settled (&f, ctx);
-    check_in_use (ctx);
+    check_in_use (ctx, "xla:cpu");
     nms_context_free (&ctx);
     frame_clear (&f);
     frame_check_closed ();
@@ -323,7 +546,8 @@ test_fork (void)
 
 static const TestCase cases[] = { CASE (test_sizes), CASE (test_thousand_settings),
   CASE (test_one_launch), CASE (test_shared), CASE (test_threads), CASE (test_native_meanwhile),
-  CASE (test_contraction), CASE (test_compile_fails), CASE (test_execute_fails),
-  CASE (test_out_of_range), CASE (test_fork), { NULL } };
+  CASE (test_tpu_random), CASE (test_tpu_largest), CASE (test_tpu_programs),
+  CASE (test_tpu_parents), CASE (test_turned), CASE (test_refused), CASE (test_broken),
+  CASE (test_fork), { NULL } };
 
 TEST_PROGRAM (cases, find_functions);

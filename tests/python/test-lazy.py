@@ -22,9 +22,12 @@ except ImportError:
 
 import nmscore
 from nmscore import lazy
+from nmscore._lazydevice import BF16
 
 DOCUMENT = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "lazy.md")
 PLUGIN = os.environ.get("NMS_TEST_XLA_PLUGIN")
+NUMBERS = np.float32([-np.inf, -1e30, -2.5, -1, -0.0, 0, 0.1, 1, 3, 1e30, np.inf, np.nan])
+WORDS = np.uint32([0, 1, 2, 31, 32, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1]).view(np.int32)
 
 
 def example(number):
@@ -50,6 +53,177 @@ class Values(unittest.TestCase):
         wanted = np.asarray(wanted)
         self.assertEqual((x.shape, x.dtype), (wanted.shape, wanted.dtype))
         np.testing.assert_array_equal(x.numpy(), wanted)
+
+    def check(self, made, wanted):
+        """Computes the tensors in one program. Compares their bits; all NaN are equal."""
+        lazy.compute(*made)
+        for number, (x, y) in enumerate(zip(made, wanted)):
+            x, y = x.numpy(), np.asarray(y)
+            self.assertEqual((x.shape, x.dtype), (y.shape, y.dtype), number)
+            if x.dtype == np.float32:
+                x, y = (np.where(np.isnan(z), np.float32(np.nan), z).view(np.int32) for z in (x, y))
+            np.testing.assert_array_equal(x, y, f"result {number}")
+
+    def check_all(self, functions, *arrays):
+        """Compares functions of a module (nmscore.lazy, numpy) and of arrays with numpy's."""
+        with np.errstate(all="ignore"):
+            self.check([f(lazy, *map(lazy.array, arrays)) for f in functions],
+                       [f(np, *arrays) for f in functions])
+
+    def on_both(self, function, *arrays):
+        """Returns the value, whose bits are those of the eager device."""
+        eager = lazy.Device()
+        value = function(*(lazy.array(a, eager) for a in arrays)).numpy()
+        self.check([function(*map(lazy.array, arrays))], [value])
+        return value
+
+    def test_all_pairs(self):
+        """Each operation with pairs of numbers in which compilers err, and with scalars."""
+        compare = [lambda m, p, q: p > q, lambda m, p, q: p >= q, lambda m, p, q: p < q,
+                   lambda m, p, q: p <= q, lambda m, p, q: p == q, lambda m, p, q: p != q,
+                   lambda m, p, q: m.where(p > q, p, q)]
+        arithmetic = [lambda m, p, q: p + q, lambda m, p, q: p - q, lambda m, p, q: p * q,
+                      lambda m, p, q: -p, lambda m, p, q: abs(q)]
+        most = [lambda m, p, q: m.maximum(p, q), lambda m, p, q: m.minimum(p, q)]
+        bits = [lambda m, p, q: p & q, lambda m, p, q: p | q, lambda m, p, q: p ^ q]
+        divide = [lambda m, p, q: p / q]
+        words, numbers = WORDS, np.delete(NUMBERS, [4, -1])  # (of 0 and -0, either is greater)
+        masks = np.array([False, True, True])
+        for functions, values in (
+                (compare + arithmetic + divide, NUMBERS), (most, numbers),
+                (compare + arithmetic + most + bits, words),
+                (compare[2:5] + bits + [lambda m, p, q: m.where(p, q, p)], masks)):
+            self.check_all(functions, values, np.roll(values, 1))
+            for i in range(0, len(values), 7 if self.plugin else 1):
+                self.check_all(functions, np.roll(values, i), values[i])
+                self.check_all(functions, values[i], np.roll(values, i))
+        self.check_all([lambda m, w: w.astype(np.float32), lambda m, w: w / 2.0 > 1], words)
+        self.check_all([lambda m, p: p.astype(np.int32), lambda m, p: p.any(), lambda m, p: p.all(),
+                        lambda m, p: ~p], masks)
+        self.check([lazy.array(np.float32([3e9, -3e9, np.nan, 2147483520, -2**31, -1.9, np.inf,
+                                           -np.inf, 2**31])).astype(np.int32)],
+                   [np.int32([2**31 - 1, -2**31, 0, 2147483520, -2**31, -1, 2**31 - 1, -2**31,
+                              2**31 - 1])])
+        narrow = np.arange(0, 2**16, 5).astype(np.uint16)
+        handle = self.device.apply("to_f32", [self.device.input(narrow, BF16)], (), 0)
+        self.check([lazy.Tensor(self.device, handle)],
+                   [(narrow.astype(np.uint32) << 16).view(np.float32)])
+
+    def test_roundings(self):
+        """Expressions whose value changes if a compiler contracts, reassociates or folds."""
+        def bits(m, x):
+            return x.apply("as_s32").apply("as_f32") if m is lazy else x
+        functions = [
+            lambda m, a, b, c, s: a * b + c, lambda m, a, b, c, s: c - a * b,
+            lambda m, a, b, c, s: -(a * c) + b, lambda m, a, b, c, s: a * b + a * c,
+            lambda m, a, b, c, s: a / 3.0, lambda m, a, b, c, s: a / 7.0 + 0.1 + 0.3,
+            lambda m, a, b, c, s: a * 0.1 * 0.3, lambda m, a, b, c, s: a / b / c,
+            lambda m, a, b, c, s: a / (b / c), lambda m, a, b, c, s: m.where(a < b, b * b, a) - c,
+            lambda m, a, b, c, s: bits(m, c * b) + (a + 0.0), lambda m, a, b, c, s: s * s + a]
+        for seed in range(2 if self.plugin else 6):
+            random = np.random.default_rng(seed)
+            a, b, c = (random.random((3, 1024), np.float32) - np.float32(0.5)) * np.float32(4)
+            c[random.random(1024) < 0.2] = np.inf
+            self.check_all(functions, a, b, c, np.float32(0.7))
+
+    def test_exp_log_sqrt(self):
+        """exp and log are near libm in the whole range; all devices give the same bits."""
+        x = np.linspace(-87.3365, 88.7, 4096, dtype=np.float32)
+        y = self.on_both(lazy.exp, x)
+        self.assertLess(np.abs(y / np.exp(x.astype(float)) - 1).max(), 2.0**-22)
+        ends = np.float32([0, -0.0, -87.33655, -np.inf, 88.7229, np.inf, np.nan])
+        self.check([lazy.exp(lazy.array(ends))],
+                   [np.float32([1, 1, 0, 0, np.inf, np.inf, np.nan])])
+        x = np.concatenate([np.exp(x, dtype=np.float32), np.linspace(0.5, 2.5, 4096,
+                                                                     dtype=np.float32)])
+        y, wanted = self.on_both(lazy.log, x), np.log(x.astype(float))
+        self.assertTrue((np.abs(y - wanted) < 2.0**-22 * np.maximum(np.abs(wanted), 0.25)).all())
+        ends = np.float32([1, 0, -0.0, -1, -np.inf, np.nan, np.inf])
+        self.check([lazy.log(lazy.array(ends))],
+                   [np.float32([0, -np.inf, -np.inf, np.nan, np.nan, np.nan, np.inf])])
+        wild = self.random.integers(0, 2**32, 4096, np.uint32).view(np.float32)
+        wild[np.abs(wild) < 2.0**-126] = 0
+        self.on_both(lazy.exp, wild)
+        self.on_both(lazy.log, wild)
+        self.check_all([lambda m, p: m.sqrt(p)], wild)
+
+    def test_sum_order(self):
+        """sum() adds the halves of a vector, as nmslazy.h defines it, also along an axis."""
+        def halves(part):
+            while len(part) > 1:
+                rest = len(part) // 2
+                part = np.concatenate([part[:rest] + part[len(part) - rest:],
+                                       part[rest:len(part) - rest]])
+            return part[0]
+        for n in (1, 2, 7, 130) if self.plugin else range(1, 300, 7):
+            m = self.random.normal(0, 1, (n, 5)) * np.exp(self.random.random((n, 5)) * 16)
+            m = m.astype(np.float32)
+            self.check([lazy.array(m).sum(0), lazy.array(m.T).sum(1), lazy.array(m[:, 0]).sum()],
+                       [halves(m), halves(m), halves(m[:, 0])])
+
+    def test_reductions_and_orders(self):
+        words = self.random.integers(-2**31, 2**31, (8, 128)).astype(np.int32)
+        x, y = lazy.array(words), np.float32([1, np.nan, np.inf, -0.0, 0, -np.inf, 1, -np.nan])
+        for axis in range(1 if self.plugin else 2):
+            self.check([x.max(axis), x.min(axis), (x & 3).argmax(axis),
+                        x.apply("reduce_or", axis=axis), x.apply("reduce_and", axis=axis)],
+                       [words.max(axis), words.min(axis), (words & 3).argmax(axis).astype(np.int32),
+                        np.bitwise_or.reduce(words, axis), np.bitwise_and.reduce(words, axis)])
+        for n in (1, 17) if self.plugin else range(1, 70):
+            for first in range(0, n, 1 + n // 5):
+                row = np.arange(n, dtype=np.float32) % 3 - 1
+                row[[first, -1]] = 2
+                self.assertEqual(int(lazy.array(row).argmax()), first)
+        index = lazy.array(np.int32([2, -7, 99, 1]))
+        table, row = lazy.array(np.int32([[0, 1], [10, 11], [20, 21]])), words[0]
+        self.check([lazy.array(y).apply("order"), lazy.array(y.reshape(2, 4)).apply("order"),
+                    table.apply("take", index), table[:, 1].apply("take", index),
+                    lazy.array(row).apply("order"), (lazy.array(row) & 3).apply("order")],
+                   [np.int32([2, 0, 6, 3, 4, 5, 1, 7]), np.int32([[2, 0, 3, 1], [2, 0, 1, 3]]),
+                    np.int32([[20, 21], [0, 1], [20, 21], [10, 11]]), np.int32([21, 1, 21, 11]),
+                    np.argsort(~row, kind="stable").astype(np.int32),
+                    np.argsort(~(row & 3), kind="stable").astype(np.int32)])
+
+    def test_places(self):
+        """Slices and parts that start outside are moved inside."""
+        m = np.arange(6, dtype=np.int32).reshape(2, 3)
+        x, far, low = lazy.array(m), lazy.array(77), lazy.array(-3)
+        part = lazy.array(np.int32([[9], [8]]))
+        self.check([x.apply("slice", far, low, dims=(1, 2)), lazy.update(x, part, low, far),
+                    x.apply("transpose"), lazy.arange(3).apply("broadcast", dims=(2, 3), axis=1),
+                    lazy.arange(2).apply("broadcast", dims=(2, 3), axis=0), x.reshape(3, 2),
+                    *(lazy.concatenate([x + i for i in range(n)], n % 2) for n in (1, 2, 8, 20))],
+                   [m[1:, :2], np.int32([[0, 1, 9], [3, 4, 8]]), m.T, np.int32([[0, 1, 2]] * 2),
+                    np.int32([[0] * 3, [1] * 3]), m.reshape(3, 2),
+                    *(np.concatenate([m + i for i in range(n)], n % 2) for n in (1, 2, 8, 20))])
+
+    def test_loops(self):
+        """Loops that use tensors from outside: one swaps vectors, one contains another."""
+        a, b = self.random.random((2, 64), np.float32)
+        factor, n = lazy.array(np.float32(-0.9)), lazy.array(7)
+        _, *got = lazy.while_loop(lambda i, *_: i < n,
+                                  lambda i, p, q, r: (i + 1, q, p * factor + r, r * factor),
+                                  (lazy.array(0), lazy.array(a), lazy.array(b), lazy.array(a * b)))
+        p, q, r = a, b, a * b
+        for _ in range(7):
+            p, q, r = q, p * np.float32(-0.9) + r, r * np.float32(-0.9)
+        self.check(got, [p, q, r])
+        numbers = self.random.integers(-2**31, 2**31, 32).astype(np.int32)
+        captured, picks = lazy.array(numbers), lazy.array(numbers)
+
+        def outer(i, total, picks):
+            _, total = lazy.while_loop(lambda k, s: k < i,
+                                       lambda k, s: (k + 1, s + k * captured[i]),
+                                       (lazy.array(0), total))
+            return i + 1, total, lazy.update(picks, total, i)
+        got = lazy.while_loop(lambda i, *_: i < 17, outer, (lazy.array(0), lazy.array(5), picks))
+        total, wanted = np.int32(5), numbers.copy()
+        with np.errstate(over="ignore"):
+            for i in range(17):
+                for k in range(i):
+                    total += np.int32(k) * numbers[i]
+                wanted[i] = total
+        self.check(got, [np.int32(17), total, wanted])
 
     def test_operators(self):
         a, b = self.a, self.b

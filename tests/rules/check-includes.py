@@ -35,14 +35,12 @@ BEHIND = {"gst/nmsfilter/boxfilter.c": {"nmscore/fpmode.h"},
           "tests/accel/test-tpu.c": {"accel/tpu/tpu.h"},
           "tests/tpu/tpuprint.c": {"accel/tpu/tpu.h"},
           "tests/accel/fakepjrt.c": {"accel/xla/pjrt.h"},
-          "tests/accel/faketpu.c": {"accel/tpu/tpu.h"},
           "tests/accel/frames.c": {"accel/lazy/process.h", "accel/xla/xladevice.h"},
           "tests/accel/test-xla.c": {"accel/xla/xladevice.h"},
           "tests/accel/test-xla-client.c": {"accel/xla/xladevice.h"},
           "tests/accel/test-xla-refusal.c": {"accel/xla/xladevice.h"},
-          "tests/accel/test-xla-tpu.c": {"accel/xla/xladevice.h"},
-          "tests/accel/xlaframes.c": {"accel/xla/xladevice.h"},
-          "tests/accel/wrappedpjrt.c": {"accel/xla/pjrt.h"}}
+          "tests/accel/wrappedpjrt.c": {"accel/lazy/lazynodes.h", "accel/tpu/tpu.h",
+                                        "accel/xla/pjrt.h"}}
 
 GENERATED = ("config.h", "elementlist.h")
 
