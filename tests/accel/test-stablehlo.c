@@ -57,90 +57,63 @@ check (nms_stablehlo_spec spec, const nms_options *o, const char *must, const ch
   g_assert_cmpuint (p.size, ==, sizeof p);
 }
 
+#define ROWS "boxes:f32 200x4; scores:f32 200; "
+#define PICKS "-> picks:s32 20; count:s32; "
+#define DECODED PICKS "boxes:f32 100x4; scores:f32 100; classes:s32 100; "
+
+/* Programs for 20 picks at most unless `options` says more, with what they list as inputs and
+ * results, and a part of their text. */
 static void
 test_arrays (void)
 {
   static const char in_order[] = "@main(%a0: tensor<200x4xf32>, %a1: tensor<200xf32>, "
                                  "%a2: tensor<200xi32>) -> (tensor<20xi32>, tensor<i32>)";
-  nms_options o = defaults ();
+  static const nms_class_options of_class = { .size = sizeof of_class,
+    .set = NMS_CLASS_MAX_DETECTIONS,
+    .max_detections = 7 };
+  static const struct {
+    nms_stablehlo_spec spec;
+    int agnostic;
+    uint64_t most_of_class;
+    int own_class; /* class 0 has `of_class`, which replaces most_of_class also without classes */
+    const char *arrays, *text;
+  } rows[] = {
+    { { .boxes = 200 }, 0, 0, 0, ROWS PICKS, "tensor<200x4xf32>" },
+    { { .boxes = 200, .classes = 1 }, 0, 0, 0, ROWS "classes:s32 200; " PICKS, in_order },
+    { { .boxes = 200, .parents = 1 }, 0, 0, 0, ROWS "parents:s32 200; " PICKS, in_order },
+    /* no option uses classes */
+    { { .boxes = 200, .classes = 1 }, 1, 0, 0, ROWS PICKS, "tensor<20xi32>" },
+    { { .boxes = 200, .classes = 1 }, 1, 3, 0, ROWS "classes:s32 200; " PICKS, in_order },
+    { { .boxes = 200 }, 1, 3, 0, ROWS "-> picks:s32 3; count:s32; ", "tensor<3xi32>" },
+    { { .boxes = 200 }, 1, 3, 1, ROWS PICKS, "tensor<20xi32>" },
+    { { .boxes = 200, .classes = 1 }, 1, 3, 1, ROWS "classes:s32 200; " PICKS, in_order },
+    { { .boxes = 100, .head_classes = 8 }, 1, 3, 0, "head:f32 12x100; " DECODED,
+        "@main(%a0: tensor<12x100xf32>) -> (" },
+    { { .boxes = 100, .head_classes = 8, .bfloat16 = 1 }, 1, 3, 0, "head:bf16 12x100; " DECODED,
+        "@main(%a0: tensor<12x100xbf16>) -> (" },
+    { { .boxes = 200, .classes = 1, .bfloat16 = 1 }, 1, 3, 0,
+        "boxes:bf16 200x4; scores:bf16 200; classes:s32 200; " PICKS,
+        "@main(%a0: tensor<200x4xbf16>, %a1: tensor<200xbf16>, %a2: tensor<200xi32>)" },
+    { { .boxes = 200, .classes = 1, .images = 3 }, 0, 0, 0,
+        "boxes:f32 600x4; scores:f32 600; classes:s32 600; -> picks:s32 3x20; count:s32 3; ",
+        "(tensor<3x20xi32>, tensor<3xi32>)" },
+    { { .boxes = 200, .classes = 1, .images = 1 }, 0, 0, 0, ROWS "classes:s32 200; " PICKS,
+        "(tensor<20xi32>, tensor<i32>)" },
+  };
 
-  for (int platform = NMS_STABLEHLO_CPU; platform <= NMS_STABLEHLO_TPU; platform++) {
-    const nms_stablehlo_spec
-        plain = { .platform = platform, .boxes = 200 },
-        classes = { .platform = platform, .boxes = 200, .classes = 1 },
-        parents = { .platform = platform, .boxes = 200, .parents = 1 },
-        head = { .platform = platform, .boxes = 100, .head_classes = 8 },
-        narrow = { .platform = platform, .boxes = 100, .head_classes = 8, .bfloat16 = 1 },
-        narrow_rows = { .platform = platform, .boxes = 200, .classes = 1, .bfloat16 = 1 };
-    check (plain, NULL, "boxes:f32 200x4; scores:f32 200; -> picks:s32 200; count:s32; ",
-        "tensor<200x4xf32>");
-    o = defaults ();
+  for (size_t i = 0; i < 2 * G_N_ELEMENTS (rows); i++) {
+    nms_stablehlo_spec spec = rows[i / 2].spec;
+    nms_options o = defaults ();
+    spec.platform = i % 2 ? NMS_STABLEHLO_TPU : NMS_STABLEHLO_CPU;
     o.max_detections = 20;
-    check (classes, &o,
-        "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
-        "count:s32; ",
-        in_order);
-    check (parents, &o,
-        "boxes:f32 200x4; scores:f32 200; parents:s32 200; -> picks:s32 20; "
-        "count:s32; ",
-        in_order);
-    o.class_agnostic = 1; /* no option uses classes */
-    check (classes, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 20; count:s32; ",
-        "tensor<20xi32>");
-    o.max_per_class = 3;
-    check (classes, &o,
-        "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
-        "count:s32; ",
-        in_order);
-    check (plain, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 3; count:s32; ",
-        "tensor<3xi32>");
-    const nms_class_options of_class = { .size = sizeof of_class,
-      .class_id = 0,
-      .set = NMS_CLASS_MAX_DETECTIONS,
-      .max_detections = 7 };
-    o.class_options = &of_class; /* it replaces max_per_class also for boxes without classes */
-    o.class_option_count = 1;
-    check (plain, &o, "boxes:f32 200x4; scores:f32 200; -> picks:s32 20; count:s32; ",
-        "tensor<20xi32>");
-    check (classes, &o,
-        "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
-        "count:s32; ",
-        in_order);
-    o.class_options = NULL;
-    o.class_option_count = 0;
-    check (head, &o,
-        "head:f32 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
-        "scores:f32 100; classes:s32 100; ",
-        "@main(%a0: tensor<12x100xf32>) -> (");
-    check (narrow, &o,
-        "head:bf16 12x100; -> picks:s32 20; count:s32; boxes:f32 100x4; "
-        "scores:f32 100; classes:s32 100; ",
-        "@main(%a0: tensor<12x100xbf16>) -> (");
-    check (narrow_rows, &o,
-        "boxes:bf16 200x4; scores:bf16 200; classes:s32 200; -> "
-        "picks:s32 20; count:s32; ",
-        "@main(%a0: tensor<200x4xbf16>, %a1: tensor<200xbf16>, %a2: tensor<200xi32>)");
+    o.class_agnostic = (uint8_t) rows[i / 2].agnostic;
+    o.max_per_class = rows[i / 2].most_of_class;
+    o.class_options = &of_class;
+    o.class_option_count = (size_t) rows[i / 2].own_class;
+    check (spec, &o, rows[i / 2].arrays, rows[i / 2].text);
   }
-}
-
-static void
-test_images (void)
-{
-  nms_options o = defaults ();
-
-  o.max_detections = 20;
-  for (int platform = NMS_STABLEHLO_CPU; platform <= NMS_STABLEHLO_TPU; platform++) {
-    nms_stablehlo_spec spec = { .platform = platform, .boxes = 200, .classes = 1, .images = 3 };
-    check (spec, &o,
-        "boxes:f32 600x4; scores:f32 600; classes:s32 600; -> picks:s32 3x20; "
-        "count:s32 3; ",
-        "(tensor<3x20xi32>, tensor<3xi32>)");
-    spec.images = 1;
-    check (spec, &o,
-        "boxes:f32 200x4; scores:f32 200; classes:s32 200; -> picks:s32 20; "
-        "count:s32; ",
-        "(tensor<20xi32>, tensor<i32>)");
-  }
+  check ((nms_stablehlo_spec) { .boxes = 200 }, NULL, ROWS "-> picks:s32 200; count:s32; ",
+      "tensor<200xi32>");
 }
 
 /* The IoU threshold of a class changes the program. */
@@ -189,28 +162,28 @@ refused (nms_stablehlo_spec spec, const nms_options *o, int code, const char *mu
 static void
 test_refusals (void)
 {
+  static const char with_head[] =
+      "head_classes is 3, must be 0 or more, and classes and parents must be 0 with a head";
+  static const struct {
+    nms_stablehlo_spec spec;
+    int code;
+    const char *why;
+  } rows[] = {
+    { { .boxes = 0 }, NMS_ERROR_RANGE, "boxes is 0, must be 1 to 67108864" },
+    { { .boxes = 1 << 27 }, NMS_ERROR_RANGE, "boxes is 134217728, must be 1 to 67108864" },
+    { { .boxes = 9, .platform = 3 }, NMS_ERROR_UNSUPPORTED, "platform 3 is unknown" },
+    { { .boxes = 9, .head_classes = 3, .classes = 1 }, NMS_ERROR_ARGUMENT, with_head },
+    { { .boxes = 9, .head_classes = 3, .parents = 1 }, NMS_ERROR_ARGUMENT, with_head },
+    { { .boxes = 9, .platform = NMS_STABLEHLO_TPU, .images = -1 }, NMS_ERROR_RANGE,
+        "images is -1, must be 0 to 7456540" },
+    { { .boxes = 9, .platform = NMS_STABLEHLO_TPU, .images = 2, .head_classes = 3 },
+        NMS_ERROR_UNSUPPORTED, "images is 2, must be 0 or 1 with a head" },
+  };
   const nms_stablehlo_spec good = { .boxes = 10 };
   nms_options o = defaults ();
 
-  refused ((nms_stablehlo_spec) { .boxes = 0 }, NULL, NMS_ERROR_RANGE,
-      "boxes is 0, must be 1 to 67108864");
-  refused ((nms_stablehlo_spec) { .boxes = 1 << 27 }, NULL, NMS_ERROR_RANGE,
-      "boxes is 134217728, must be 1 to 67108864");
-  refused ((nms_stablehlo_spec) { .boxes = 9, .platform = 3 }, NULL, NMS_ERROR_UNSUPPORTED,
-      "platform 3 is unknown");
-  refused ((nms_stablehlo_spec) { .boxes = 9, .head_classes = 3, .classes = 1 }, NULL,
-      NMS_ERROR_ARGUMENT,
-      "head_classes is 3, must be 0 or more, and classes and parents must be 0 with a head");
-  refused ((nms_stablehlo_spec) { .boxes = 9, .head_classes = 3, .parents = 1 }, NULL,
-      NMS_ERROR_ARGUMENT,
-      "head_classes is 3, must be 0 or more, and classes and parents must be 0 with a head");
-  refused ((nms_stablehlo_spec) { .boxes = 9, .platform = NMS_STABLEHLO_TPU, .images = -1 }, NULL,
-      NMS_ERROR_RANGE, "images is -1, must be 0 to 7456540");
-  refused ((nms_stablehlo_spec) { .boxes = 9,
-               .platform = NMS_STABLEHLO_TPU,
-               .images = 2,
-               .head_classes = 3 },
-      NULL, NMS_ERROR_UNSUPPORTED, "images is 2, must be 0 or 1 with a head");
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
+    refused (rows[i].spec, NULL, rows[i].code, rows[i].why);
   o.iou_threshold = NAN;
   refused (good, &o, NMS_ERROR_RANGE, "iou_threshold is nan, must be 0..1");
   o = defaults ();
@@ -296,7 +269,6 @@ test_sizes (void)
 
 static const TestCase cases[] = {
   CASE (test_arrays),
-  CASE (test_images),
   CASE (test_refusals),
   CASE (test_class_options),
   CASE (test_class_thresholds),

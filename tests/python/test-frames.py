@@ -19,16 +19,6 @@ from nmscore import Outcome
 from slow import iou, random_case, slow_run
 
 
-class Pairs:
-    """A mapping whose items are not pairs."""
-
-    def __init__(self, items):
-        self._items = items
-
-    def items(self):
-        return self._items
-
-
 class Run(unittest.TestCase):
     def setUp(self):
         self.random = np.random.default_rng(9)
@@ -120,18 +110,13 @@ class Run(unittest.TestCase):
         self.assertEqual([len(part) for part in none[:3]], [0, 0, 0])
         self.assertEqual(none[3:8], (0, 0, 0, 0, 0))
 
-    def test_forms_of_exclude_and_parents(self):
-        exclude = self.random.random(250) < 0.3
+    def test_forms_of_parents(self):
         parents = self.random.integers(-1, 250, 250)
-        wanted = self.check(exclude=exclude, parents=parents).kept
-        for other in (exclude.tolist(), exclude.astype(np.int64) * 256, exclude.astype(np.uint8),
-                      np.repeat(exclude, 2)[::2], exclude.astype(np.int8)):
-            np.testing.assert_array_equal(nmscore.run(
-                self.boxes, self.scores, self.ids, exclude=other, parents=parents).kept, wanted)
+        wanted = self.check(parents=parents).kept
         for other in (parents.tolist(), parents.astype(np.int16),
                       np.where(parents < 0, 2**40, parents)):
-            np.testing.assert_array_equal(nmscore.run(
-                self.boxes, self.scores, self.ids, exclude=exclude, parents=other).kept, wanted)
+            np.testing.assert_array_equal(
+                nmscore.run(self.boxes, self.scores, self.ids, parents=other).kept, wanted)
 
     def test_engines(self):
         wanted = self.check().kept
@@ -191,82 +176,6 @@ class Tools(unittest.TestCase):
         np.testing.assert_array_equal(nmscore.rows_from_cxcywh([[5, 6, 4, 2]]), [[3, 5, 7, 7]])
         np.testing.assert_array_equal(nmscore.rows_from_xywh([[5, 6, 4, 2]]), [[5, 6, 9, 8]])
         self.assertEqual(nmscore.rows_from_xywh([]).shape, (0, 4))
-
-
-class Refusals(unittest.TestCase):
-    boxes, scores, ids = np.zeros((3, 4), np.float32), np.zeros(3, np.float32), np.arange(3)
-
-    def refused(self, error, text, **options):
-        with self.assertRaisesRegex(error, f"^(?:{text})$"):
-            nmscore.run(**{"boxes": self.boxes, "scores": self.scores, **options})
-
-    def test_columns(self):
-        for name in ("scores", "class_ids", "exclude", "parents", "angles"):
-            self.refused(ValueError, name + r" must have shape \(3,\) for 3 boxes, not \(2,\)",
-                         **{name: [1, 2]})
-            self.refused(TypeError, name + r" must not be a masked array: .*",
-                         **{name: np.ma.array([1, 2, 3])})
-            self.refused(TypeError, name + r" must hold numbers, not <U1", **{name: list("abc")})
-        for name in ("class_ids", "parents"):
-            self.refused(TypeError, name + " must hold whole numbers, not float64",
-                         **{name: [1.0, 2.0, 3.0]})
-        self.refused(TypeError, "exclude must hold booleans or whole numbers, not float32",
-                     exclude=self.scores)
-        self.refused(TypeError, "angles must hold numbers, not bool", angles=self.scores > 1)
-        self.refused(TypeError, "boxes must be an array, not None", boxes=None)
-
-    def test_options(self):
-        for name in ("max_detections", "max_per_class", "max_candidates"):
-            self.refused(ValueError, name + r" must be 0 or more, below 2\*\*64", **{name: -1})
-            self.refused(TypeError, name + " must be a whole number, not str", **{name: "7"})
-        for name in ("inclusive", "score_strict", "class_agnostic", "xla_strict", "outcome",
-                     "suppressed_by"):
-            self.refused(TypeError, name + " must be True or False, not ndarray",
-                         **{name: self.ids})
-        self.refused(ValueError, "iou_threshold is 2, must be 0..1", iou_threshold=2)
-        self.refused(ValueError, "min_size_ratio is 2, must be 0..1", min_size_ratio=2)
-        self.refused(TypeError, "engine must be a string, not int", engine=1)
-        self.refused(ValueError, "engine is 'fast', which this build does not have", engine="fast")
-        self.refused(TypeError, "xla_plugin must be a path or None, not int", xla_plugin=7)
-
-    def test_class_options(self):
-        for wrong, error, text in (
-                ([], TypeError, "class_options must be a dict, not list"),
-                ({"a": {}}, TypeError, "class_options must have class ids as keys, not 'a'"),
-                ({2**31: {}}, ValueError,
-                 "class_options: class id 2147483648 is beyond the range of int32"),
-                ({7: 0.5}, TypeError, r"class_options\[7\] must be a dict, not float"),
-                ({7: {"iou": 0.5}}, ValueError, r"class_options\[7\] has the unknown option 'iou'"),
-                ({7: {"iou_threshold": 1.5}}, ValueError,
-                 r"class_options\[7\]: iou_threshold is 1.5, must be 0..1"),
-                ({7: {"iou_threshold": None}}, TypeError,
-                 r"class_options\[7\]: iou_threshold must be a number, not None"),
-                ({7: {"score_threshold": float("nan")}}, ValueError,
-                 r"class_options\[7\]: score_threshold is nan, must be a number"),
-                ({7: {"max_detections": -1}}, ValueError,
-                 r"class_options\[7\]: max_detections must be 0 or more, below 2\*\*64"),
-                ({7: {"group": 0.5}}, TypeError,
-                 r"class_options\[7\]: group must be a whole number, not float"),
-                ({7: {"group": 2**31}}, ValueError,
-                 r"class_options\[7\]: group is 2147483648, must be in the range of int32")):
-            self.refused(error, text, class_options=wrong)
-        self.refused(TypeError, "an item of class_options must be a pair, not list",
-                     class_options=Pairs([[7, {}]]))
-        self.refused(TypeError, "an item of class_options must be a pair, not int",
-                     class_options={7: Pairs([1])})
-        self.refused(ValueError, "class_ids must be in the range of int32 where class_options are"
-                     " given", class_ids=self.ids + 2**40, class_options={1: {}})
-
-    def test_tools(self):
-        for wrong, text in (([1, 2, 3], r"a must have shape \(4,\), not \(3,\)"),
-                            ([[1, 2, 3, 4]], r"a must have shape \(4,\), not \(1, 4\)")):
-            with self.assertRaisesRegex(ValueError, f"^{text}$"):
-                nmscore.iou(wrong, [0, 0, 1, 1])
-        with self.assertRaisesRegex(TypeError, "^b must hold numbers, not bool$"):
-            nmscore.iou([0, 0, 1, 1], np.zeros(4, bool))
-        for function in (nmscore.rows_from_cxcywh, nmscore.rows_from_xywh):
-            with self.assertRaisesRegex(ValueError, r"^rows must have shape \(N, 4\), not \(4,\)$"):
-                function([0, 0, 1, 1])
 
 
 class Leaks(unittest.TestCase):

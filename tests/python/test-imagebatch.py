@@ -65,15 +65,6 @@ class Batch(unittest.TestCase):
             self.check({}, threads, suppressed_by=True, max_candidates=20, class_agnostic=True,
                        min_size_ratio=0.5)
 
-    def test_forms_of_offsets(self):
-        wanted = nmscore.run_batch(self.boxes, self.offsets, self.scores).kept
-        for offsets in (self.offsets.tolist(), tuple(self.offsets), self.offsets.astype(np.int16),
-                        self.offsets.astype(np.uint64), np.repeat(self.offsets, 2)[::2]):
-            np.testing.assert_array_equal(
-                nmscore.run_batch(self.boxes, offsets, self.scores).kept, wanted)
-        same = nmscore.run_batch(self.boxes[:400].reshape(-1, 4), range(0, 401, 100))
-        self.assertEqual(len(same.images()), 4)
-
     def test_no_images(self):
         for boxes, offsets, images in (([], [0], 0), ([], [0, 0, 0], 2)):
             got = nmscore.run_batch(boxes, offsets, outcome=True, suppressed_by=True)
@@ -103,34 +94,6 @@ class Batch(unittest.TestCase):
             got = nmscore.run_batch(self.boxes, self.offsets, self.scores, threads=3).kept
             os._exit(0 if np.array_equal(got, wanted) else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
-
-
-class Refusals(unittest.TestCase):
-    def refused(self, error, text, offsets=(0, 3), **options):
-        with self.assertRaisesRegex(error, f"^(?:{text})$"):
-            nmscore.run_batch(np.zeros((3, 4)), offsets, **options)
-
-    def test_offsets(self):
-        for wrong, error, text in (
-                (None, TypeError, "offsets must be an array, not None"),
-                ([], ValueError, r"offsets must have shape \(images \+ 1,\), not \(0,\)"),
-                ([[0, 3]], ValueError, r"offsets must have shape \(images \+ 1,\), not \(1, 2\)"),
-                ([0.0, 3.0], TypeError, "offsets must hold whole numbers, not float64"),
-                ([0, -1, 3], ValueError, "offsets must not be negative"),
-                ([1, 3], ValueError, "offsets must begin with 0, not 1"),
-                ([0, 2, 1, 3], ValueError,
-                 r"offsets must ascend, but offsets\[1\] is 2 and offsets\[2\] is 1"),
-                ([0, 2], ValueError, "offsets must end with the number of boxes, 3, not 2"),
-                ([0], ValueError, "offsets must end with the number of boxes, 3, not 0")):
-            self.refused(error, text, wrong)
-
-    def test_options(self):
-        for wrong in (0, 1025, 2**63):
-            self.refused(ValueError, f"threads is {wrong}, must be 1..1024", threads=wrong)
-        self.refused(TypeError, "threads must be a whole number, not float", threads=1.5)
-        self.refused(ValueError, r"scores must have shape \(3,\) for 3 boxes, not \(1,\)",
-                     scores=[1])
-        self.refused(ValueError, "iou_threshold is 2, must be 0..1", iou_threshold=2)
 
 
 if __name__ == "__main__":

@@ -226,17 +226,14 @@ class Values(unittest.TestCase):
         self.check(got, [np.int32(17), total, wanted])
 
     def test_operators(self):
+        """Shapes that are repeated, and types that are converted, by numpy's rules."""
         a, b = self.a, self.b
-        others = (a[:, :1], np.float32(0.3), a[0], a[:1], a)
-        for x in others[:1] if self.plugin else others:  # compiling takes 0.1 s a program
-            for function in (lambda p, q: p + q, lambda p, q: p - q, lambda p, q: q * p,
-                             lambda p, q: q / p, lambda p, q: p > q, lambda p, q: p == q):
-                self.same(function(lazy.array(a), lazy.array(x)), function(a, x))
-                self.same(function(lazy.array(x), lazy.array(a)), function(x, a))
+        for x in (a[:, :1], a[0], a[:1], np.float32(0.3)):
+            self.check_all([lambda m, p, q: p + q, lambda m, p, q: q / p, lambda m, p, q: p > q],
+                           a, x)
         la, lb = lazy.array(a), lazy.array(b)
         self.same(2 - lb * 3, 2 - b * np.int32(3))
         self.same(1 / la, 1 / a)
-        self.same(-abs(lb), -abs(b))
         self.same((lb & 6) | (lb ^ 5), (b & 6) | (b ^ 5))
         self.same((la > 0) & ~(lb > 0), (a > 0) & ~(b > 0))
         self.same(la + lb, a + b.astype(np.float32))
@@ -247,22 +244,12 @@ class Values(unittest.TestCase):
         a, b = lazy.array(self.a), lazy.array(self.b)
         self.same(lazy.where(a > 0, a, 0), np.where(self.a > 0, self.a, np.float32(0)))
         self.same(lazy.where(a > 0, 1, -1), np.where(self.a > 0, 1, -1).astype(np.int32))
-        self.same(lazy.maximum(b, 2), np.maximum(self.b, 2))
-        self.same(lazy.sqrt(abs(a)), np.sqrt(abs(self.a)))
-        np.testing.assert_allclose(lazy.exp(a).numpy(), np.exp(self.a), rtol=3e-7)
-        np.testing.assert_allclose(lazy.log(abs(a)).numpy(), np.log(abs(self.a)), atol=3e-7)
         self.same((a * 9).astype(np.int32), (self.a * np.float32(9)).astype(np.int32))
-        self.same((a > 0).astype(np.float32), (self.a > 0).astype(np.float32))
-        self.same(lazy.arange(4), np.arange(4, dtype=np.int32))
-
-    def test_reductions(self):
-        a, b = lazy.array(self.a), lazy.array(self.b)
-        for axis in (None, 0, 1, -1):
+        for axis in (None, 0, -1):
             self.same(a.max(axis), self.a.max(axis))
             self.same(b.sum(axis), self.b.sum(axis, dtype=np.int32))
             self.same(a.argmax(axis), self.a.argmax(axis).astype(np.int32))
             self.same((a > 0).any(axis), (self.a > 0).any(axis))
-            self.same((a > -0.4).all(axis), (self.a > -0.4).all(axis))
             np.testing.assert_allclose(a.mean(axis).numpy(), self.a.mean(axis), rtol=1e-5)
 
     def test_indices(self):
@@ -295,21 +282,19 @@ class Values(unittest.TestCase):
 
     def test_concatenate(self):
         a, b = lazy.array(self.a), lazy.array(self.b)
-        for axis in (0, 1, -1, None):
+        for axis in (-1, None):
             self.same(lazy.concatenate((a, a * 2, a[:5]), axis),
                       np.concatenate((self.a, self.a * 2, self.a[:5]), axis))
         self.same(lazy.concatenate((b, a > 0), 1), np.concatenate((self.b, self.a > 0), 1))
-        self.same(lazy.concatenate((b, a)), np.concatenate((self.b.astype(np.float32), self.a)))
+        self.same(lazy.concatenate((b, self.a)),
+                  np.concatenate((self.b.astype(np.float32), self.a)))
         self.same(lazy.concatenate([x.reshape(1, -1) for x in a]), self.a)
-        self.same(lazy.concatenate([self.a, self.a]), np.concatenate([self.a, self.a]))
-        with self.assertRaisesRegex(ValueError, r"concatenate of f32\[5,7\] and f32\[7\]"):
-            lazy.concatenate((a, a[0]))
-        with self.assertRaisesRegex(ValueError, "axis 2 of a tensor with 2 axes"):
-            lazy.concatenate((a, a), 2)
-        with self.assertRaisesRegex(ValueError, "axis 0 of a tensor with 0 axes"):
-            lazy.concatenate((a[0, 0], a[0, 0]))
-        with self.assertRaisesRegex(ValueError, "no tensors"):
-            lazy.concatenate(())
+        for parts, text in (((a, a[0]), r"concatenate of f32\[5,7\] and f32\[7\]"),
+                            ((a, a, 2), "axis 2 of a tensor with 2 axes"),
+                            ((a[0, 0], a[0, 0]), "axis 0 of a tensor with 0 axes"),
+                            ((), "no tensors")):
+            with self.assertRaisesRegex(ValueError, text):
+                lazy.concatenate(parts[:2], *parts[2:])
 
     def test_matmul(self):
         """Each element is the sum of a product, with its bits."""
@@ -393,12 +378,6 @@ class Values(unittest.TestCase):
             return
         half = self.a.astype(ml_dtypes.bfloat16)
         self.same(lazy.array(half), half.astype(np.float32))
-
-    def test_loop(self):
-        limit = lazy.array(100)
-        count, total = lazy.while_loop(lambda i, s: s < limit, lambda i, s: (i + 1, s + i),
-                                       (lazy.array(0), lazy.array(0)))
-        self.assertEqual((int(count), int(total)), (15, 105))
 
     def test_examples(self):
         names, out, err = example(0)

@@ -37,8 +37,7 @@ BEHIND = {"gst/nmsfilter/boxfilter.c": {"nmscore/fpmode.h"},
           "tests/accel/fakepjrt.c": {"accel/xla/pjrt.h"},
           "tests/accel/frames.c": {"accel/lazy/process.h", "accel/xla/xladevice.h"},
           "tests/accel/test-xla.c": {"accel/xla/xladevice.h"},
-          "tests/accel/test-xla-client.c": {"accel/xla/xladevice.h"},
-          "tests/accel/test-xla-refusal.c": {"accel/xla/xladevice.h"},
+          "tests/accel/test-xla-faults.c": {"accel/xla/xladevice.h"},
           "tests/accel/wrappedpjrt.c": {"accel/lazy/lazynodes.h", "accel/tpu/tpu.h",
                                         "accel/xla/pjrt.h"}}
 
