@@ -547,8 +547,8 @@ test_fork_after_first_frame (void)
   frame_clear (&f);
 }
 
-/* The option names the plugin or, if it is not set, NMS_XLA_PLUGIN; a change of the option is another
- * attempt. */
+/* The option names the plugin or, if it is not set, NMS_XLA_PLUGIN does; a change of the option is
+ * another attempt. */
 static void
 test_names (void)
 {

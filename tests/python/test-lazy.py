@@ -87,7 +87,7 @@ class Values(unittest.TestCase):
         most = [lambda m, p, q: m.maximum(p, q), lambda m, p, q: m.minimum(p, q)]
         bits = [lambda m, p, q: p & q, lambda m, p, q: p | q, lambda m, p, q: p ^ q]
         divide = [lambda m, p, q: p / q]
-        words, numbers = WORDS, np.delete(NUMBERS, [4, -1])  # (of 0 and -0, either is greater)
+        words, numbers = WORDS, np.delete(NUMBERS, [4, -1])  # (-0 and NaN are left open)
         masks = np.array([False, True, True])
         for functions, values in (
                 (compare + arithmetic + divide, NUMBERS), (most, numbers),

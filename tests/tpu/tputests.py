@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """tputests GROUP MOSAICPRINT XLATEXT REFRUN: tests kernels for TPUs without a TPU.
 
-evaluated   the text of a module, executed operation by operation, gives the
-            reference's results
+evaluated   the text of a module gives the reference's results: XLA's plugin for the CPU
+            ($NMS_TEST_XLA_PLUGIN) runs the StableHLO, an evaluator the kernel
 mutants     a named case detects each text with one error
 compiled    libtpu ($NMS_TEST_LIBTPU) compiles the same texts for v5e and v6e
-translated  the kernel's step, translated to StableHLO and run by XLA's plugin for
-            the CPU ($NMS_TEST_XLA_PLUGIN), leaves the same memory as the evaluator
+translated  the kernel's step, translated to StableHLO and run by the same plugin, leaves the
+            same memory as the evaluator
 network     a convolutional network with decoding and NMS behind it is one program: libtpu
             compiles it for v5e and v6e, and XLA's plugin for the CPU runs it
 
@@ -29,7 +29,7 @@ import networktext
 import tpumutants
 import tputranslate
 from tpucases import Case, F, Reference, boxes_of, cases
-from tpueval import Module
+from tpueval import Module, Xla
 from tpurun import Unknown
 
 FORMS = {0: 'tiles', 1: 'picks'}
@@ -67,6 +67,11 @@ class Tools:
         self.tpuprint, self.xlatext = tpuprint, xlatext
         self.reference = Reference(refrun)
 
+    @functools.cached_property
+    def xla(self):
+        plugin = os.environ.get('NMS_TEST_XLA_PLUGIN')
+        return Xla(self.xlatext, plugin or skip('NMS_TEST_XLA_PLUGIN names no plugin'))
+
     @functools.lru_cache(maxsize=None)
     def limit(self, threshold, inclusive):
         bits = '%08x' % int(F(threshold).view(np.uint32))
@@ -101,7 +106,8 @@ def evaluated(tap, tools):
         must = tools.reference(case)
         for form in forms_of(case):
             for flush in (True, False):
-                got = Module(tools.module(case, form), flush).run(case.arguments(tools.limit))
+                got = Module(tools.module(case, form), flush).run(case.arguments(tools.limit),
+                                                                    tools.xla)
                 name = f'{FORMS[form]}: {case.name}{"" if flush else ", with subnormals"}'
                 tap.check(np.array_equal(got, must), name, f'{got}\nmust be {must}')
     images(tap, tools)
@@ -112,7 +118,8 @@ def images(tap, tools):
     known = {case.name: case for case in cases()}
     names = ('random', 'classes', 'class caps', 'one box', '1100 boxes with caps')
     for name in names:
-        got = Module(tools.module(known[name], 0, 3)).run(tools.arguments(known[name], 3))
+        got = Module(tools.module(known[name], 0, 3)).run(tools.arguments(known[name], 3),
+                                                          tools.xla)
         must = tools.picks(known[name], 3)
         tap.check(np.array_equal(got, must), f'3 images of {name}',
                   f'{got}\nmust be {must}')
@@ -129,7 +136,7 @@ def mutants(tap, tools):
         must = musts[case.name, mutant.images]
         try:
             text = mutant.apply(tools.module(case, mutant.form, mutant.images))
-            got = Module(text).run(tools.arguments(case, mutant.images))
+            got = Module(text).run(tools.arguments(case, mutant.images), tools.xla)
             tap.check(not np.array_equal(got, must), name, 'the result is the same')
         except (Unknown, LookupError) as error:
             tap.check(False, name, f'{type(error).__name__}: {error}')
@@ -170,32 +177,23 @@ def compiled(tap, tools):
                       f'a broken kernel is refused for {topology}', done.stdout[-2000:])
 
 
-def network_runs(tools, folder, plugin):
+def network_runs(xla, text):
     """Runs the network of networktext and returns whether its picks are those of its boxes."""
     import nmscore
     g, channels = np.random.default_rng(5), networktext.CHANNELS + (84,)
     given = [g.normal(0, 1, (3, 256 * 256))] + [
         g.normal(0, 1, (b, a if b == 84 else 9 * a)) for a, b in zip(channels, channels[1:])]
-    made = {'picks': np.int32, 'count': np.int32, 'boxes': F, 'scores': F, 'classes': np.int32}
-    shapes = {'picks': (128,), 'count': (), 'boxes': (1024, 4), 'scores': (1024,),
-              'classes': (1024,)}
-    words = []
-    for i, array in enumerate(given):
-        array.astype(F).tofile(f'{folder}/in{i}')
-        words.append(f'in:f32:{"x".join(map(str, array.shape))}:{folder}/in{i}')
-    for name, type_ in made.items():
-        words.append(f'out:{"f32" if type_ is F else "s32"}:{"x".join(map(str, shapes[name]))}:'
-                     f'{folder}/{name}')
-    subprocess.run([tools.xlatext, 'run', plugin, f'{folder}/module', *words], check=True)
-    out = {name: np.fromfile(f'{folder}/{name}', type_) for name, type_ in made.items()}
-    kept = nmscore.batched_nms(out['boxes'].reshape(-1, 4), out['scores'], out['classes'], 0.5)
+    made = {'picks': (np.int32, (128,)), 'count': (np.int32, ()), 'boxes': (F, (1024, 4)),
+            'scores': (F, (1024,)), 'classes': (np.int32, (1024,))}
+    out = dict(zip(made, xla.run(text, [a.astype(F) for a in given], list(made.values()))))
+    kept = nmscore.batched_nms(out['boxes'], out['scores'], out['classes'], 0.5)
     return out['count'] == min(128, len(kept)) > 50 and np.array_equal(
-        out['picks'][:out['count'][0]], kept[:128])
+        out['picks'][:out['count']], kept[:128])
 
 
 def network(tap, tools):
     libtpu = os.environ.get('NMS_TEST_LIBTPU') or skip('NMS_TEST_LIBTPU names no plugin')
-    plugin = os.environ.get('NMS_TEST_XLA_PLUGIN') or skip('NMS_TEST_XLA_PLUGIN names no plugin')
+    xla = tools.xla  # (skips the group without the plugin)
     try:
         from nmscore import export
     except ImportError:
@@ -203,24 +201,22 @@ def network(tap, tools):
     environment = dict(os.environ, ALLOW_MULTIPLE_LIBTPU_LOAD='1', TPU_SKIP_MDS_QUERY='1',
                        TPU_LOG_DIR='disabled')
 
-    def write(folder, platform):
-        made = export.program(platform, 1024, head_classes=80, max_detections=128)
-        with open(f'{folder}/module', 'w') as file:
-            file.write(networktext.joined(made.text))
+    def text(platform):
+        return networktext.joined(
+            export.program(platform, 1024, head_classes=80, max_detections=128).text)
 
     with tempfile.TemporaryDirectory() as folder:
-        write(folder, 'tpu')
+        with open(f'{folder}/module', 'w') as file:
+            file.write(text('tpu'))
         for topology in ('v5e:2x2', 'v6e:2x2'):
             done = subprocess.run([tools.xlatext, 'ahead', libtpu, topology, f'{folder}/module'],
                                   env=environment, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, errors='replace')
             tap.check(done.returncode == 0, f'a network for {topology}', done.stdout[-2000:])
-        write(folder, 'cpu')
-        tap.check(network_runs(tools, folder, plugin), 'a network on the CPU')
+    tap.check(network_runs(xla, text('cpu')), 'a network on the CPU')
 
 
 def translated(tap, tools):
-    plugin = os.environ.get('NMS_TEST_XLA_PLUGIN') or skip('NMS_TEST_XLA_PLUGIN names no plugin')
     g = np.random.default_rng(7)
     n = 200
     score = g.integers(0, 100, n)
@@ -229,16 +225,17 @@ def translated(tap, tools):
                                 classes=g.integers(0, 3, n),
                                 class_options={0: (0.2, 0), 1: (0.6, 9)}))]:
         module = Module(tools.module(case, form))
-        for name, ok, why in tputranslate.compare(module, case.arguments(tools.limit),
-                                                     tools.xlatext, plugin):
+        for name, ok, why in tputranslate.compare(module, case.arguments(tools.limit), tools.xla):
             tap.check(ok, f'{case.name}: {name}', why)
 
 
 def main():
     group, *programs = sys.argv[1:]
-    tap = Tap()
+    tap, tools = Tap(), Tools(*programs)
     {'evaluated': evaluated, 'mutants': mutants, 'compiled': compiled,
-     'translated': translated, 'network': network}[group](tap, Tools(*programs))
+     'translated': translated, 'network': network}[group](tap, tools)
+    if 'xla' in vars(tools):
+        tools.xla.close()
     tap.finish()
 
 

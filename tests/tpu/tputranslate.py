@@ -9,8 +9,6 @@ independently. Blocks under a condition are translated if the evaluator entered 
 loops are unrolled.
 """
 import re
-import subprocess
-import tempfile
 
 import numpy as np
 
@@ -249,33 +247,16 @@ class Step:
                 + f'\n"func.return"({values}) : ({types}) -> ()\n}}\n}}\n')
 
 
-def compare(module, arguments, xlatext, plugin):
+def compare(module, arguments, xla):
     """Runs all steps both ways; yields a name, whether they agree, and the difference."""
     kernel = module.kernel
     states = []
     kernel.watch = lambda memory: states.append([memory[n].copy() for n, _ in kernel.parameters])
-    module.run(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        for first in (True, False):
-            with open(f'{folder}/step{int(first)}', 'w') as file:
-                file.write(Step(kernel, first).module())
-        for step in range(kernel.steps):
-            words = []
-            np.int32(step).tofile(f'{folder}/step')
-            for k, (_, type_) in enumerate(kernel.parameters):
-                kind = 'f32' if type_.dtype == np.float32 else 's32'
-                shape = 'x'.join(map(str, type_.shape))
-                states[step][k].tofile(f'{folder}/in{k}')
-                words += [f'{way}:{kind}:{shape}:{folder}/{way}{k}' for way in ('in', 'out')]
-            done = subprocess.run([xlatext, 'run', plugin, f'{folder}/step{int(step == 0)}',
-                                   f'in:s32::{folder}/step', *words], stderr=subprocess.PIPE,
-                                  text=True, errors='replace')
-            if done.returncode:
-                yield f'step {step}', False, done.stderr[-3000:]
-                return
-            wrong = []
-            for k, (name, type_) in enumerate(kernel.parameters):
-                got = np.fromfile(f'{folder}/out{k}', type_.dtype).reshape(type_.shape)
-                if got.tobytes() != states[step + 1][k].tobytes():
-                    wrong.append(name)
-            yield f'step {step} leaves the same memory', not wrong, f'not in {wrong}'
+    module.run(arguments, xla)
+    texts = {first: Step(kernel, first).module() for first in (True, False)}
+    results = [(type_.dtype, type_.shape) for _, type_ in kernel.parameters]
+    for step in range(kernel.steps):
+        got = xla.run(texts[step == 0], [np.asarray(np.int32(step)), *states[step]], results)
+        wrong = [name for (name, _), x, y in zip(kernel.parameters, got, states[step + 1])
+                 if x.tobytes() != y.tobytes()]
+        yield f'step {step} leaves the same memory', not wrong, f'not in {wrong}'

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * xlatext: compiles or runs a StableHLO text with a PJRT plugin. Each text has a process
- * of its own, because plugins start threads and some abort.
+ * xlatext: compiles or runs StableHLO texts with a PJRT plugin. It is a process of its own,
+ * because plugins start threads and some abort.
  *
  *     xlatext ahead PLUGIN TOPOLOGY MODULE      compiles for that device
- *     xlatext run PLUGIN MODULE [ARRAY...]      runs on the plugin's device
+ *     xlatext run PLUGIN                        runs modules on the plugin's device
  *
- * An ARRAY is in:TYPE:SHAPE:FILE or out:TYPE:SHAPE:FILE, in the order of the
- * module's arguments and results: in:f32:8x128:boxes, out:s32::count.
+ * `run` reads lines `MODULE [ARRAY...]` and prints `ok` for each. A module that is named twice, one
+ * after the other, is compiled once. An ARRAY is in:TYPE:SHAPE:FILE or out:TYPE:SHAPE:FILE, in the
+ * order of the module's arguments and results: in:f32:8x128:boxes, out:s32::count.
  */
+#define _GNU_SOURCE
 #include "nmsxla.h"
 
 #include <errno.h>
@@ -65,47 +67,65 @@ parse (char *word, nms_lazy_buffer *buffer, int *is_output)
   return shape == name && buffer->shape.type ? name + 1 : NULL;
 }
 
+/* The device, and the program that ran last. */
+static nms_lazy_backend *xla;
+static char *module;
+static void *program;
+
 static int
-run (const char *plugin, const char *module, int count, char **words)
+compile (const char *name, size_t outs)
+{
+  char why[4096];
+  size_t length;
+
+  if (module && !strcmp (module, name))
+    return 0;
+  if (module)
+    xla->free_program (xla, program);
+  free (module);
+  module = NULL;
+  char *text = slurp (name, &length);
+  if (xla->compile (xla, text, length, outs, &program, why, sizeof why) < 0)
+    return fail (name, why);
+  free (text);
+  module = strdup (name);
+  return 0;
+}
+
+/* Runs a module with the arrays of the rest of the line. */
+static int
+run (char *line)
 {
   nms_lazy_buffer in[MOST], out[MOST], next;
   const char *out_name[MOST];
-  size_t ins = 0, outs = 0, length, given;
-  char why[512], *text = slurp (module, &length);
-  nms_lazy_backend *xla;
-  void *program;
+  char *rest, *name = strtok_r (line, " \n", &rest), why[512];
+  size_t ins = 0, outs = 0, given;
 
-  for (int i = 0; i < count; i++) {
+  for (char *word; (word = strtok_r (NULL, " \n", &rest));) {
     int is_output = 0;
-    char *name = parse (words[i], &next, &is_output);
-    if (!name || ins == MOST || outs == MOST)
-      return fail (words[i], "no array");
+    char *file = parse (word, &next, &is_output);
+    if (!file || ins == MOST || outs == MOST)
+      return fail (word, "no array");
     size_t bytes = nms_lazy_shape_bytes (&next.shape);
     next.data = aligned_alloc (64, (bytes + 63) / 64 * 64);
     if (!next.data)
-      return fail (name, "out of memory");
+      return fail (file, "out of memory");
     if (is_output) {
-      out_name[outs] = name;
+      out_name[outs] = file;
       out[outs++] = next;
       continue;
     }
-    char *data = slurp (name, &given);
+    char *data = slurp (file, &given);
     if (given != bytes)
-      return fail (name, "not as long as its shape says");
+      return fail (file, "not as long as its shape says");
     memcpy (next.data, data, bytes);
     free (data);
     in[ins++] = next;
   }
-
-  if (nms_xla_open (plugin, &xla, why, sizeof why) < 0)
-    return fail (plugin, why);
-  if (xla->compile (xla, text, length, outs, &program, why, sizeof why) < 0)
-    return fail (module, why);
+  if (compile (name, outs))
+    return 1;
   if (xla->run (xla, program, in, ins, out, outs, why, sizeof why) < 0)
-    return fail (module, why);
-  xla->free_program (xla, program);
-  nms_xla_close (&xla);
-  free (text);
+    return fail (name, why);
   for (size_t i = 0; i < ins; i++)
     free (in[i].data);
   for (size_t i = 0; i < outs; i++) {
@@ -115,7 +135,26 @@ run (const char *plugin, const char *module, int count, char **words)
       return fail (out_name[i], strerror (errno));
     free (out[i].data);
   }
-  return 0;
+  return printf ("ok\n") < 0 || fflush (stdout);
+}
+
+static int
+run_all (const char *plugin)
+{
+  char why[512], *line = NULL;
+  size_t room = 0;
+  int failed = 0;
+
+  if (nms_xla_open (plugin, &xla, why, sizeof why) < 0)
+    return fail (plugin, why);
+  while (!failed && getline (&line, &room, stdin) > 0)
+    failed = run (line);
+  free (line);
+  if (module)
+    xla->free_program (xla, program);
+  free (module);
+  nms_xla_close (&xla);
+  return failed;
 }
 
 int
@@ -124,10 +163,10 @@ main (int argc, char **argv)
   char why[4096], *text;
   size_t length;
 
-  if (argc >= 4 && !strcmp (argv[1], "run"))
-    return run (argv[2], argv[3], argc - 4, argv + 4);
+  if (argc == 3 && !strcmp (argv[1], "run"))
+    return run_all (argv[2]);
   if (argc != 5 || strcmp (argv[1], "ahead"))
-    return fail ("usage", "ahead PLUGIN TOPOLOGY MODULE, or run PLUGIN MODULE [ARRAY...]");
+    return fail ("usage", "ahead PLUGIN TOPOLOGY MODULE, or run PLUGIN");
   text = slurp (argv[4], &length);
   int error = nms_xla_compile_ahead (argv[2], argv[3], NULL, text, length, why, sizeof why);
   free (text);
