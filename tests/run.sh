@@ -338,8 +338,7 @@ stage_xla ()
       GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/env/scanner.sh" \
       LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/env/lsan.supp":print_suppressions=0 \
       UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-      suites asan --suite xla test-xla test-lazy-resident nmsfilter-xla-device \
-      xla-conformance
+      suites asan --suite xla test-xla nmsfilter-xla-device xla-conformance
     stage=xla
   fi
   unset NMS_TEST_XLA_PLUGIN

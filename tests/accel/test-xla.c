@@ -25,6 +25,8 @@ static long (*compiled) (void);
 static long (*executed) (void);
 static long (*kernels) (void);
 static long (*divisions) (void);
+static long (*sent) (void);
+static long (*received) (void);
 
 static const char *
 find_functions (const char *needs)
@@ -44,6 +46,8 @@ find_functions (const char *needs)
   FIND (executed);
   FIND (kernels);
   FIND (divisions);
+  FIND (sent);
+  FIND (received);
   return NULL;
 }
 
@@ -384,6 +388,141 @@ test_turned (void)
   frame_check_closed ();
 }
 
+/* --------------------------------------------------------------- lazy tensors */
+
+/* The copies between a program and the device: a tensor is sent once, a result that a later program
+ * uses is neither read nor sent, and a result is read once. */
+typedef nms_lazy_tensor Tensor;
+
+#define COPIED 1000
+
+static nms_lazy_cache *cache;
+static nms_lazy *lz;
+static const int32_t dims[] = { COPIED };
+
+static long sent_before, received_before;
+
+/* The copies since the last call, by the plugin's count and by that of the cache. */
+static void
+expect_copies (long there, long back)
+{
+  static nms_lazy_counters before;
+  nms_lazy_counters c = { .size = sizeof c };
+
+  g_assert_cmpint (nms_lazy_cache_counters (cache, &c), ==, NMS_OK);
+  g_assert_cmpint (sent () - sent_before, ==, there);
+  g_assert_cmpint (received () - received_before, ==, back);
+  g_assert_cmpint ((long) (c.sent - before.sent), ==, there);
+  g_assert_cmpint ((long) (c.fetched - before.fetched), ==, back);
+  before = c;
+  sent_before = sent ();
+  received_before = received ();
+}
+
+static Tensor
+times (Tensor a, Tensor b)
+{
+  return nms_lazy_binary (lz, NMS_LAZY_MUL, a, b);
+}
+
+/* Reads x, or only computes it if `data` is NULL. */
+static void
+read_one (Tensor x, float *data)
+{
+  void *into[] = { data };
+
+  if (nms_lazy_read (lz, 1, &x, into) < 0)
+    g_error ("%s", nms_lazy_error (lz));
+}
+
+static void
+check_copies (void)
+{
+  float data[COPIED], result[COPIED];
+  Tensor x, y, z;
+
+  for (int i = 0; i < COPIED; i++)
+    data[i] = (float) i;
+  x = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, data);
+  expect_copies (0, 0);
+  y = times (x, x);
+  read_one (y, NULL);
+  expect_copies (1, 0); /* x */
+  z = times (y, x);
+  read_one (z, NULL);
+  expect_copies (0, 0); /* both are there */
+  read_one (z, result);
+  expect_copies (0, 1);
+  for (int i = 0; i < COPIED; i++)
+    g_assert_cmpfloat (result[i], ==, data[i] * data[i] * data[i]);
+  read_one (z, result);
+  read_one (x, result);
+  expect_copies (0, 0); /* their values are here */
+  g_assert_cmpfloat (result[7], ==, 7.0f);
+  nms_lazy_clear (lz);
+}
+
+/* A loop whose state stays on the device: one copy there, one back. */
+static void
+check_loop (void)
+{
+  const int32_t scalar[] = { 1 };
+  float sum;
+  Tensor acc = nms_lazy_input_f32 (lz, 0.0f), step[2];
+
+  step[1] = nms_lazy_input (lz, NMS_LAZY_F32, 1, scalar, (float[]) { 0.5f });
+  step[1] = nms_lazy_reshape (lz, step[1], 0, NULL);
+  read_one (step[1], NULL);
+  expect_copies (1, 0);
+  for (int i = 0; i < 100; i++) {
+    step[0] = acc = nms_lazy_binary (lz, NMS_LAZY_ADD, acc, step[1]);
+    read_one (acc, NULL);
+    nms_lazy_keep (lz, 2, step);
+  }
+  expect_copies (1, 0); /* the 0 */
+  read_one (acc, &sum);
+  g_assert_cmpfloat (sum, ==, 50.0f);
+  expect_copies (0, 1);
+  nms_lazy_clear (lz);
+}
+
+/* Several outputs stay, of which one is read. A failed run leaves what it needs. */
+static void
+check_failed_run (void)
+{
+  float data[COPIED] = { 3.0f }, result[COPIED];
+  Tensor x = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, data), y[2];
+
+  y[0] = times (x, x);
+  y[1] = times (y[0], x);
+  become (WRAPPED_EXECUTE_FAILS);
+  g_assert_cmpint (nms_lazy_read (lz, 2, y, (void *[]) { NULL, result }), ==, NMS_ERROR_DEVICE);
+  become (WRAPPED_AS_IT_IS);
+  expect_copies (1, 0);
+  g_assert_cmpint (nms_lazy_read (lz, 2, y, (void *[]) { NULL, result }), ==, NMS_OK);
+  expect_copies (0, 1);
+  g_assert_cmpfloat (result[0], ==, 27.0f);
+  nms_lazy_clear (lz);
+}
+
+static void
+test_copies (void)
+{
+  nms_lazy_backend *backend;
+
+  g_assert_cmpint (nms_xla_open (WRAPPED, &backend, NULL, 0), ==, NMS_OK);
+  cache = nms_lazy_cache_new (backend, 0);
+  lz = nms_lazy_new (cache);
+  sent_before = sent ();
+  received_before = received ();
+  check_copies ();
+  check_loop ();
+  check_failed_run ();
+  nms_lazy_free (&lz);
+  nms_lazy_cache_free (&cache);
+  nms_xla_close (&backend);
+}
+
 /* ---------------------------------------------------------------- misbehaviour */
 
 #define ARITHMETIC "the device does not compute as IEEE binary32 requires ("
@@ -547,7 +686,7 @@ test_fork (void)
 static const TestCase cases[] = { CASE (test_sizes), CASE (test_thousand_settings),
   CASE (test_one_launch), CASE (test_shared), CASE (test_threads), CASE (test_native_meanwhile),
   CASE (test_tpu_random), CASE (test_tpu_largest), CASE (test_tpu_programs),
-  CASE (test_tpu_parents), CASE (test_turned), CASE (test_refused), CASE (test_broken),
-  CASE (test_fork), { NULL } };
+  CASE (test_tpu_parents), CASE (test_turned), CASE (test_copies), CASE (test_refused),
+  CASE (test_broken), CASE (test_fork), { NULL } };
 
 TEST_PROGRAM (cases, find_functions);
