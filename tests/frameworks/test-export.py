@@ -15,6 +15,7 @@ import jax  # noqa: E402
 import numpy as np  # noqa: E402
 from jax.extend import backend  # noqa: E402
 from jaxlib import _jax  # noqa: E402
+from ml_dtypes import bfloat16  # noqa: E402
 
 import nmscore  # noqa: E402
 from nmscore import export  # noqa: E402
@@ -85,12 +86,14 @@ class Iree:
 
 
 class Programs(unittest.TestCase):
-    def check_frames(self, system, platform, frames, cases):
+    def check_frames(self, system, platform, frames, cases, kind=np.float32):
         for number, (options, names) in enumerate(cases):
-            text = command(platform, BOXES, *words_of(options), *["--" + name for name in names])
+            narrow = ["--bfloat16"] * (kind == bfloat16)
+            text = command(platform, BOXES, *words_of(options), *["--" + n for n in names], *narrow)
             run, rng = system(text), np.random.default_rng(number)
             for _ in range(frames):
                 rows, scores, given = random_frame(rng)
+                rows, scores = rows.astype(kind), scores.astype(kind)
                 picks, count = run(rows, scores, *[given[name] for name in names])
                 kept = nmscore.run(rows, scores, given["classes"] if "classes" in names else None,
                                    parents=given["parents"] if "parents" in names else None,
@@ -102,6 +105,8 @@ class Programs(unittest.TestCase):
     def test_jaxlib(self):
         self.check_frames(Jaxlib, "cpu", 100, CASES)
         self.check_frames(Jaxlib, "gpu", 100, CASES[3:])
+        self.check_frames(Jaxlib, "cpu", 10, CASES[4:6], bfloat16)
+        self.check_frames(Jaxlib, "gpu", 10, CASES[4:6], bfloat16)
 
     def test_images(self):
         for platform in ("cpu", "gpu"):
@@ -122,14 +127,16 @@ class Programs(unittest.TestCase):
     def test_head(self):
         options = {"iou_threshold": 0.45, "score_threshold": 0.3, "max_detections": 50}
         rng = np.random.default_rng(99)
-        text = command("cpu", 500, "--head-classes", 7, *words_of(options))
-        for system in (Jaxlib, Iree):
-            run = system(text)
+        for system, kind in ((Jaxlib, np.float32), (Jaxlib, bfloat16), (Iree, np.float32)):
+            run = system(command("cpu", 500, "--head-classes", 7, *words_of(options),
+                                 *["--bfloat16"] * (kind == bfloat16)))
             for _ in range(20):
                 head = rng.random((11, 500), np.float32)
                 head[:4] *= np.array([[100], [100], [30], [30]], np.float32)
                 head[5, rng.random(500) < 0.1] = np.nan
+                head = head.astype(kind)
                 picks, count, boxes, scores, classes = run(head)
+                head = head.astype(np.float32)
                 best = np.where(np.isnan(head[4:]), -1, head[4:])
                 must = nmscore.rows_from_cxcywh(np.ascontiguousarray(head[:4].T))
                 kept = nmscore.run(must, best.max(0), best.argmax(0), **options).kept
@@ -143,6 +150,8 @@ class Programs(unittest.TestCase):
             made = export.program(platform, 64, classes=True, max_detections=9)
             self.assertEqual([a.name for a in made.inputs], ["boxes", "scores", "classes"])
             self.assertEqual(made.inputs[0], export.Array("boxes", "float32", (64, 4)))
+            narrow = export.program(platform, 64, classes=True, bfloat16=True)
+            self.assertEqual([a.type for a in narrow.inputs], ["bfloat16", "bfloat16", "int32"])
             self.assertEqual(made.outputs, [export.Array("picks", "int32", (9,)),
                                             export.Array("count", "int32", ())])
             lines = command(platform, 64, "--classes", "--max-detections", 9, "--describe")
