@@ -32,6 +32,11 @@ assert_none_alive (gint alive)
     g_assert_cmpint (alive, ==, 0);
 }
 
+/* A loop over the mtds of a type in the order of their ids. */
+#define EACH_MTD(buffer, type, mtd) \
+  for (gpointer state_ = NULL; \
+       gst_analytics_relation_meta_iterate (relations_of (buffer), &state_, type, mtd);)
+
 /* Adds an OD and returns its id. */
 static inline guint
 add_od (GstBuffer *buffer, const gchar *label, gint x, gint y, gint w, gint h, gfloat confidence)
@@ -141,17 +146,14 @@ static inline const gchar *
 ods_on (GstBuffer *buffer)
 {
   static GString *text = NULL;
-  GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
-  gpointer state = NULL;
   GstAnalyticsMtd mtd;
 
   if (text == NULL)
     text = g_string_new (NULL);
   g_string_truncate (text, 0);
-  while (meta
-      && gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (),
-          &mtd))
-    g_string_append_printf (text, "%s%d", text->len ? " " : "", x_of_od (&mtd));
+  if (gst_buffer_get_analytics_relation_meta (buffer))
+    EACH_MTD (buffer, gst_analytics_od_mtd_get_mtd_type (), &mtd)
+  g_string_append_printf (text, "%s%d", text->len ? " " : "", x_of_od (&mtd));
   return text->str;
 }
 
@@ -170,13 +172,11 @@ mtds_on (GstBuffer *buffer)
 static inline guint
 od_at (GstBuffer *buffer, gint at)
 {
-  gpointer state = NULL;
   GstAnalyticsMtd mtd;
 
-  while (gst_analytics_relation_meta_iterate (gst_buffer_get_analytics_relation_meta (buffer),
-      &state, gst_analytics_od_mtd_get_mtd_type (), &mtd))
-    if (x_of_od (&mtd) == at)
-      return mtd.id;
+  EACH_MTD (buffer, gst_analytics_od_mtd_get_mtd_type (), &mtd)
+  if (x_of_od (&mtd) == at)
+    return mtd.id;
   g_error ("no OD at %d", at);
   return 0;
 }
@@ -224,17 +224,16 @@ classes_of (GstBuffer *buffer, guint id)
 static inline const gchar *
 ods_text (GstBuffer *buffer)
 {
-  GstAnalyticsRelationMeta *meta = relations_of (buffer);
   static GString *text = NULL;
   const gchar *separator = "";
-  gpointer state = NULL;
   GstAnalyticsODMtd od;
 
   if (text == NULL)
     text = g_string_new (NULL);
+  relations_of (buffer); /* which adds one */
   g_string_printf (text, "%u:", mtds_on (buffer));
-  while (gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (),
-      (GstAnalyticsMtd *) &od)) {
+  EACH_MTD (buffer, gst_analytics_od_mtd_get_mtd_type (), (GstAnalyticsMtd *) &od)
+  {
     g_autofree gchar *classes = classes_of (buffer, od.id);
     gchar number[32];
     gfloat confidence, rotation = 0;
@@ -295,14 +294,13 @@ static inline const gchar *
 masks_on (GstBuffer *buffer)
 {
   static GString *text = NULL;
-  gpointer state = NULL;
   GstAnalyticsMtd mtd;
 
   if (text == NULL)
     text = g_string_new (NULL);
   g_string_truncate (text, 0);
-  while (gst_analytics_relation_meta_iterate (relations_of (buffer), &state,
-      gst_analytics_segmentation_mtd_get_mtd_type (), &mtd)) {
+  EACH_MTD (buffer, gst_analytics_segmentation_mtd_get_mtd_type (), &mtd)
+  {
     GstBuffer *mask;
     guint w, h;
     gint x, y;

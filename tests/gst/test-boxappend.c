@@ -57,29 +57,6 @@ branch_new (void)
   return buffer;
 }
 
-/* Crops and scales, and rewrites the boxes on a frame of 320 x 240. */
-static void
-test_rewrite_moved (void)
-{
-  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
-  g_autoptr (GstBuffer) buffer = branch_new ();
-  BoxMap map;
-
-  box_meta_reading_take (reading, buffer, FRAME_WIDTH, FRAME_HEIGHT, 0);
-  box_map_init (&map);
-  box_map_shift (&map, -20, 14);
-  box_map_scale (&map, 0.5, 0.5);
-  box_map_move_all (&map, box_meta_reading_boxes (reading), 320, 240, FALSE);
-  box_rewrite (buffer, reading, 320, 240);
-  ASSERT_REGIONS (buffer,
-      "person 40 32 10 20 id=1 parent=0 | detection, x_min=(double)0.125, "
-      "x_max=(double)0.15625, y_min=(double)0.13333333333333333, y_max=(double)0.21666666666666667"
-      ", confidence=(double)0.5, label_id=(int)3; | object_id, id=(int)11; | mask, size=(int)5; | "
-      "nms, state=(string)kept, suppressed-by=(int)1; | recorded, region_id=(int)4, "
-      "parent_id=(int)0;",
-      "face 43 33 2 2 id=7 parent=1");
-}
-
 /* Rewrites scores and rotations, also where there was none, before boxes are removed. */
 static void
 test_rewrite_scores (void)
@@ -190,7 +167,7 @@ test_append_below_highest (void)
   assert_ids (buffer, "2147483647 1 3 2 4 5");
 }
 
-static const TestCase cases[] = { CASE (test_rewrite_moved), CASE (test_rewrite_scores),
-  CASE (test_append), CASE (test_append_some), CASE (test_append_below_highest), { NULL } };
+static const TestCase cases[] = { CASE (test_rewrite_scores), CASE (test_append),
+  CASE (test_append_some), CASE (test_append_below_highest), { NULL } };
 
 GST_TEST_PROGRAM (cases);

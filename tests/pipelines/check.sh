@@ -18,25 +18,34 @@ fail ()
 # limited SCRIPT ARGUMENTS...: runs a script, for at most 100 s (status 124).
 limited () { timeout -k 5 100 "$PIPELINES/$1.sh" "${@:2}"; }
 
-# Runs a script; a missing package makes the test skip.
-run ()
+# until_true COMMAND...: waits until it succeeds, for a minute, or for `tries` tenths of a second.
+until_true ()
+{
+  for _ in $(seq "${tries-600}"); do
+    ! "$@" 2>/dev/null || return 0
+    sleep 0.1
+  done
+  printf 'in vain: %s\n' "$*" >&2
+  return 1
+}
+
+# ends STATUS COMMAND...: fails unless the command, whose output goes to out and err, ends with this
+# status. A missing package makes the test skip.
+ends ()
 {
   local rc=0
-  limited "$@" >out 2>err || rc=$?
+  "${@:2}" >out 2>err || rc=$?
   [ "$rc" != 77 ] || { cat err >&2; exit 77; }
-  [ "$rc" = 0 ] || { cat out err >&2; fail "$* ended with $rc"; }
+  [ "$rc" = "$1" ] || { cat out err >&2; fail "${*:2} ended with $rc, not $1"; }
 }
+run () { ends 0 limited "$@"; }
 
 # refused TEXT SCRIPT ARGUMENTS...: fails unless the script fails and prints TEXT to stderr, in one
 # line that begins with its name.
 refused ()
 {
-  local text=$1 rc=0
-  shift
-  limited "$@" >out 2>err || rc=$?
-  [ "$rc" != 77 ] || { cat err >&2; exit 77; }
-  [ "$rc" = 1 ] || { cat out err >&2; fail "$* ended with $rc, not 1"; }
-  grep -q "^$1: .*$text" err || { cat out err >&2; fail "$* does not say '$text'"; }
+  ends 1 limited "${@:2}"
+  grep -q "^$2: .*$1" err || { cat out err >&2; fail "${*:2} does not say '$1'"; }
 }
 
 said () { grep -qE -- "$1" out || { cat out err >&2; fail "no '$1' in the output"; }; }

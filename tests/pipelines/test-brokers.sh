@@ -23,10 +23,7 @@ serve ()
 {
   mosquitto -c mosquitto.conf >>broker.log 2>&1 &
   broker=$!
-  for _ in $(seq 100); do
-    ! mosquitto_pub -h 127.0.0.1 -p "$port" -t hello -n 2>/dev/null || return 0
-    sleep 0.1
-  done
+  ! until_true mosquitto_pub -h 127.0.0.1 -p "$port" -t hello -n || return 0
   cat broker.log >&2
   fail "mosquitto does not start"
 }
@@ -42,22 +39,12 @@ lines ()
   done
 }
 
-# until_true COMMAND...: waits until it succeeds, for 20 s at most.
-until_true ()
-{
-  for _ in $(seq 200); do
-    ! "$@" 2>/dev/null || return 0
-    sleep 0.1
-  done
-  fail "in vain: $*"
-}
 at_least () { [ "$(grep -c "$2" "$3")" -ge "$1" ]; }
 
 # Without a broker the program ends at once with one line.
-rc=0
-lines 1 1 0 | publish --host 127.0.0.1 2>err || rc=$?
-[ $rc = 1 ] && grep -q "^publish-mqtt: cannot connect to 127.0.0.1, port $port: " err ||
-  { cat err >&2; fail "without a broker it ends with $rc"; }
+ends 1 publish --host 127.0.0.1 < <(lines 1 1 0)
+grep -q "^publish-mqtt: cannot connect to 127.0.0.1, port $port: " err ||
+  { cat err >&2; fail "without a broker"; }
 
 # A broker that is restarted: each line arrives, in order, if a second copy is left out. A count is
 # published when it changes.

@@ -7,6 +7,10 @@
 mkdir tmp results
 export TMPDIR=$PWD/tmp
 
+said_or_ended () { grep -qs "$1" out err || ! kill -0 "$2"; }
+# (a process that only waits for init to read its status is no longer there)
+gone () { ! ps -o stat=,args= -s "$1" | grep -v '^Z' >processes; }
+
 # interrupted SIGNAL TEXT SCRIPT ARGUMENTS...: sends the signal when file out or err
 # has the text; SIGINT goes to the process group, as from a terminal.
 interrupted ()
@@ -18,11 +22,7 @@ interrupted ()
   setsid env --default-signal=INT timeout --foreground -k 5 100 \
     "$PIPELINES/$1.sh" "${@:2}" >out 2>err &
   pid=$!
-  for _ in $(seq 600); do
-    ! grep -qs "$text" out err || break
-    kill -0 $pid 2>/dev/null || break
-    sleep 0.1
-  done
+  until_true said_or_ended "$text" $pid || true
   start=$(date +%s%N)
   if [ "$signal" = INT ]; then kill -INT -- -$pid; else kill -$signal "$(pgrep -P $pid)"; fi
   wait $pid || rc=$?
@@ -30,12 +30,7 @@ interrupted ()
   [ $rc = 130 ] || { cat out err >&2; fail "$1 ended with $rc at SIG$signal"; }
   [ $(($(date +%s%N) - start)) -lt 2000000000 ] || fail "$1 took more than 2 s to end"
   [ "$(cat err)" = "$1: interrupted" ] || { cat err >&2; fail "$1 says something else"; }
-  # (a process that only waits for init to read its status is no longer there)
-  for _ in $(seq 20); do
-    ps -o stat=,args= -s $pid | grep -v '^Z' >processes || break
-    sleep 0.1
-  done
-  [ ! -s processes ] || { cat processes >&2; fail "$1 leaves processes behind"; }
+  tries=20 until_true gone $pid || { cat processes >&2; fail "$1 leaves processes behind"; }
   [ -z "$(find tmp results -mindepth 1 | tee left)" ] || { cat left >&2; fail "$1 leaves files"; }
 }
 
@@ -78,7 +73,7 @@ loading ()
   setsid env --default-signal=INT PYTHONPATH="$PWD/slow" \
     python3 "$PIPELINES/live/$program" "$@" >out 2>err &
   pid=$!
-  until grep -qs loading out; do sleep 0.1; done
+  until_true grep -qs loading out
   kill -INT $pid
   wait $pid || rc=$?
   [ $rc = 130 ] && [ "$(cat err)" = "$text" ] ||

@@ -54,13 +54,12 @@ finished ()
     { cat "$name.out" >&2; fail "$name: no report"; }
 }
 
+reported () { [ "$(grep -cE '^[1-9][0-9]* frames/s' "$1.out")" -ge "$2" ]; }
+
 # reports NAME N: waits until that many seconds with frames were reported.
 reports ()
 {
-  for _ in $(seq 600); do
-    [ "$(grep -cE '^[1-9][0-9]* frames/s' "$1.out")" -lt "$2" ] || return 0
-    sleep 0.1
-  done
+  ! until_true reported "$@" || return 0
   cat "$1".{out,err} >&2
   fail "$1: fewer than $2 reports"
 }
@@ -107,11 +106,8 @@ printf 'memory in kB: %s, later: %s\n' "$before" "$after"
 [ -n "${NMS_PRELOAD-}" ] || awk -v b="$before" -v a="$after" 'BEGIN {
   split (b, x); split (a, y); exit !(y[1] - x[1] < 12000 && y[2] - x[2] < 12000) }' ||
   fail "memory grows"
-for _ in $(seq 50); do
-  ! pgrep -s 0 -f "$PIPELINES/live/rtsp-server.py" >/dev/null && break
-  sleep 0.1
-done
-! pgrep -s 0 -f "$PIPELINES/live/rtsp-server.py" >/dev/null || fail "a test camera was left behind"
+no_server () { ! pgrep -s 0 -f "$PIPELINES/live/rtsp-server.py" >/dev/null; }
+tries=50 until_true no_server || fail "a test camera was left behind"
 
 # Only the seconds with pictures count, not the time that the camera takes to start.
 start brief test --seconds 1 --output brief.mkv
@@ -127,10 +123,7 @@ serve ()
   "$NMS_PYTHON" "$PIPELINES/live/rtsp-server.py" "$1" h264 "${@:2}" \
     > >(head -n 1 >address; cat) 2>server.err &
   server=$!
-  for _ in $(seq 100); do
-    [ ! -s address ] || break
-    sleep 0.1
-  done
+  until_true [ -s address ]
 }
 serve "$(nms_sample_video)"
 address=$(cat address) port=$(sed -E 's/.*:([0-9]+).*/\1/' address)
@@ -159,7 +152,4 @@ grep -q '^The camera is gone (.*); waiting for it.$' back.out
 finished back back.mp4 20
 
 # There is no camera at the address.
-rc=0
-limited live-camera rtsp://127.0.0.1:9/none --output none.mkv >out 2>err || rc=$?
-[ $rc = 1 ] && grep -q '^live-camera: cannot open rtsp://127.0.0.1:9/none: ' err ||
-  { cat err >&2; fail "no camera at the address: $rc"; }
+refused 'cannot open rtsp://127.0.0.1:9/none: ' live-camera rtsp://127.0.0.1:9/none --output none.mkv

@@ -20,16 +20,10 @@ nms_launch -q filesrc location=video.avi ! decodebin ! boxreplay location=boxes.
   ! boxrecord location=sent.jsonl ! fakesink
 recording sent.jsonl 100
 
-# received FILE: waits until a receiver has written 100 frames.
-received ()
-{
-  for _ in $(seq 300); do
-    [ "$(cat "$1" 2>/dev/null | wc -l)" -lt 100 ] || return 0
-    sleep 0.1
-  done
-  cat receiver.{out,err} >&2
-  fail "$1: only $(cat "$1" | wc -l) frames arrived"
-}
+# has FILE: whether a receiver has written 100 frames
+has () { [ "$(cat "$1" | wc -l)" -ge 100 ]; }
+bound () { grep -qs ":$(printf %04X "$1") " /proc/net/{tcp,tcp6,udp,udp6}; }
+ended () { ! kill -0 "$1"; }
 
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$WORK"' EXIT
 port=$(python3 -c 'import random; print(random.randrange(20000, 30000, 4))')
@@ -37,17 +31,13 @@ port=$(python3 -c 'import random; print(random.randrange(20000, 30000, 4))')
 # transfer WAY: receives in the background while it sends, once both ports of the receiver are bound.
 transfer ()
 {
-  local second=1 bound
+  local second=1
   [ "$1" = tcp ] || second=2
   timeout -k 5 100 "$PIPELINES/remote-boxes.sh" receive --over "$1" --port "$port" \
     --output "$1.jsonl" >receiver.out 2>receiver.err &
   receiver=$!
-  for bound in "$port" $((port + second)); do
-    for _ in $(seq 300); do
-      ! grep -qs ":$(printf %04X "$bound") " /proc/net/{tcp,tcp6,udp,udp6} || break
-      sleep 0.1
-    done
-  done
+  until_true bound "$port" || true
+  until_true bound $((port + second)) || true
   run remote-boxes send --over "$1" --port "$port" --boxes boxes.jsonl --input video.avi
 }
 
@@ -61,13 +51,9 @@ cmp tcp.jsonl sent.jsonl || fail "the times differ"
 # the sender does not end; all frames have to arrive all the same)
 (transfer rtp) &
 sender=$!
-received rtp.jsonl
+until_true has rtp.jsonl || { cat receiver.{out,err} >&2; fail "not all frames arrived over RTP"; }
 pkill -f "remote-boxes.sh receive --over rtp --port $port" || true
-for _ in $(seq 150); do
-  kill -0 $sender 2>/dev/null || break
-  sleep 0.1
-done
-if kill -0 $sender 2>/dev/null; then
+if ! tries=150 until_true ended $sender; then
   echo "the sender of RTP has not ended: rtpsession has lost EOS"
   pkill -f "remote-boxes.sh send --over rtp --port $port" || true
 fi
@@ -94,10 +80,8 @@ nms_launch -q videotestsrc is-live=true num-buffers=100 ! "${video[@]:3}" \
   ! boxrecord name=boxes empty-lines=true location=fd-sent.jsonl \
   boxes.src ! queue ! unixfdsink socket-path=video.socket \
   boxes.boxes ! queue ! unixfdsink socket-path=boxes.socket >sender.out 2>&1 &
-for _ in $(seq 100); do
-  [ ! -S video.socket ] || [ ! -S boxes.socket ] || break
-  sleep 0.1
-done
+sockets () { [ -S video.socket ] && [ -S boxes.socket ]; }
+until_true sockets || true
 NMS_LIMIT=60 nms_launch -q unixfdsrc socket-path=video.socket ! queue ! boxes.sink \
   unixfdsrc socket-path=boxes.socket ! queue ! boxes.boxes \
   boxreplay name=boxes ! boxrecord location=fd.jsonl ! fakesink sync=false

@@ -19,10 +19,7 @@ transfer ()
   nms_launch -q "$@" ! boxreplay location=boxes.jsonl match=index \
     ! boxrecord line-meta=true location=sent.jsonl \
     ! unixfdsink socket-path=video.socket wait-for-connection=true sync=false >sender.out 2>&1 &
-  for _ in $(seq 100); do
-    [ ! -S video.socket ] || break
-    sleep 0.1
-  done
+  until_true [ -S video.socket ] || true
   NMS_LIMIT=60 nms_launch -q unixfdsrc socket-path=video.socket \
     ! boxreplay line-meta=true ! boxrecord location=received.jsonl ! fakesink sync=false ||
     { cat sender.out >&2; fail "the receiver ended with an error"; }

@@ -21,12 +21,8 @@ run record --seconds 8 --output raw.jsonl
   location=raw.jsonl' >page.out 2>page.err &
 page=$!
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$WORK"' EXIT
-for _ in $(seq 300); do
-  url=$(sed -nE 's|^Open (http://127.0.0.1:[0-9]+)/ .*|\1|p' page.out)
-  [ -z "$url" ] || break
-  kill -0 $page || { cat page.err >&2; fail "the script ended"; }
-  sleep 0.1
-done
+serves () { url=$(sed -nE 's|^Open (http://127.0.0.1:[0-9]+)/ .*|\1|p' page.out) && [ -n "$url" ]; }
+until_true serves || { cat page.err >&2; fail "the script serves no page"; }
 
 # answered STATUS CURL-ARGUMENTS...: fails unless the server answers with this status.
 answered ()
@@ -68,12 +64,8 @@ print (sum (r < 90 and g > 150 and b > 150 for r, g, b in zip (rgb[::3], rgb[1::
 [ "$cyan" -gt 500 ] || fail "$cyan pixels of boxes in the picture of the page"
 
 # The stalled viewer is disconnected after 10 s.
-for _ in $(seq 200); do
-  viewers=$(curl -s "$url/state" | sed -E 's/.*"viewers": ([0-9]+).*/\1/')
-  [ "$viewers" != 0 ] || break
-  sleep 0.1
-done
-[ "$viewers" = 0 ] || fail "$viewers viewers are left"
+unseen () { curl -s "$url/state" | grep -q '"viewers": 0'; }
+tries=200 until_true unseen || fail "viewers are left: $(curl -s "$url/state")"
 kill -0 $stalled || fail "the stalled viewer ended by itself"
 kill $stalled
 kill -INT $page
