@@ -273,40 +273,6 @@ test_append_unknown (void)
   g_assert_cmphex (types_between (buffer, 2, 1), ==, GST_ANALYTICS_REL_TYPE_RELATE_TO);
 }
 
-/* Masks are moved with the boxes; those of the other buffer are not. A turned mask would need
- * other pixels. */
-static void
-test_append_masks (void)
-{
-#if GST_CHECK_VERSION(1, 26, 0)
-  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
-  g_autoptr (GstBuffer) buffer = frame_new (0), branch = frame_new (0);
-  BoxMap map;
-
-  add_mask (buffer, 1, 2, 3, 4);
-  relate (branch, add_ods (branch, "person 100,50,20,40 0.5"), add_mask (branch, 100, 50, 21, 41),
-      GST_ANALYTICS_REL_TYPE_CONTAIN);
-  add_mask (branch, 0, 0, 640, 480); /* of the frame */
-  box_meta_reading_take (reading, branch, 640, 480, 0);
-  box_map_init (&map);
-  box_map_scale (&map, 0.5, 2);
-  box_map_shift (&map, -55, 200);
-  box_meta_reading_map (reading, &map, 1280, 960, FALSE);
-  g_assert_cmpuint (box_append (buffer, branch, reading, 1280, 960, NULL, FALSE), ==, 1);
-  assert_masks (buffer, "1,2,3,4 -5,300,11,82");
-  assert_masks (branch, "100,50,21,41 0,0,640,480");
-  g_assert_null (reading->move.lost);
-
-  box_meta_reading_take (reading, branch, 640, 480, 0);
-  box_map_init (&map);
-  box_map_orient (&map, GST_VIDEO_ORIENTATION_HORIZ, 640, 480);
-  box_meta_reading_map (reading, &map, 640, 480, FALSE);
-  g_assert_cmpuint (box_append (buffer, branch, reading, 640, 480, NULL, FALSE), ==, 1);
-  assert_masks (buffer, "1,2,3,4 -5,300,11,82");
-  g_assert_cmpstr (reading->move.lost, ==, "segmentation");
-#endif
-}
-
 /* Fails unless mtds of these ids, the first ones, have these tags. */
 static void
 assert_tags_of (GstBuffer *buffer, guint first, const gchar *expected)
@@ -352,7 +318,6 @@ test_tags (void)
 
 static const TestCase cases[] = { CASE (test_rewrite), CASE (test_rewrite_rotated),
   CASE (test_append), CASE (test_append_some), CASE (test_append_again),
-  CASE (test_append_to_placeholder), CASE (test_append_unknown), CASE (test_append_masks),
-  CASE (test_tags), { NULL } };
+  CASE (test_append_to_placeholder), CASE (test_append_unknown), CASE (test_tags), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -234,42 +234,6 @@ test_related (void)
 }
 #endif
 
-/* Mtds that are related to detections through other mtds. */
-static void
-test_chains (void)
-{
-  const GstAnalyticsRelTypes contain = GST_ANALYTICS_REL_TYPE_CONTAIN;
-  const GstAnalyticsRelTypes to = GST_ANALYTICS_REL_TYPE_RELATE_TO;
-  GstBuffer *buffer = frame_with_ods (THREE_ODS), *out;
-  guint of_dropped = foreign_mtd_add (buffer, 1), of_that = foreign_mtd_add (buffer, 2);
-  guint of_both = foreign_mtd_add (buffer, 3), between = foreign_mtd_add (buffer, 4);
-  guint of_kept = foreign_mtd_add (buffer, 5), alone = foreign_mtd_add (buffer, 6);
-  guint pair = foreign_mtd_add (buffer, 7);
-
-  relate (buffer, 0, of_dropped, contain);
-  relate (buffer, of_that, of_dropped, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
-  relate (buffer, of_both, 0, to);
-  relate (buffer, 1, of_both, contain | to);
-  relate (buffer, between, of_dropped, to);
-  relate (buffer, of_kept, between, to);
-  relate (buffer, of_kept, 2, to);
-  relate (buffer, alone, pair, to);
-  out = filtered ("nmsfilter", buffer);
-  assert_foreign (out, "3 4 5 6 7");
-  /* a foreign mtd may hold ids, so ids must not change */
-  assert_ods_text (out, "10: 1 dog 2,0,50,50 0.9; 2 dog 300,0,50,50 0.7");
-  g_assert_cmphex (types_between (out, 1, of_both), ==, contain | to);
-  g_assert_cmphex (types_between (out, alone, pair), ==, to);
-  g_assert_cmphex (types_between (out, of_both, 0), ==, 0);
-
-  /* the second filter does not count placeholders as detections and adds no more of them */
-  out = filtered ("nmsfilter score-threshold=0.8", out);
-  assert_ods_text (out, "10: 1 dog 2,0,50,50 0.9");
-  assert_foreign (out, "3 6 7");
-  gst_buffer_unref (out);
-  assert_none_alive (foreign_mtds_alive ());
-}
-
 static gboolean
 refuse_transform (GstBuffer *target, GstAnalyticsMtd *mtd, GstBuffer *buffer, GQuark type,
     gpointer data)
@@ -328,6 +292,6 @@ static const TestCase cases[] = { CASE (test_rows), CASE (test_tag_again), CASE 
 #if GST_CHECK_VERSION(1, 26, 0)
   CASE (test_related),
 #endif
-  CASE (test_chains), CASE (test_uncopied), CASE (test_parents), { NULL } };
+  CASE (test_uncopied), CASE (test_parents), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -215,7 +215,8 @@ test_random (void)
   const gchar *wish = g_getenv ("NMS_TEST_ROUNDS");
   const guint rounds = wish ? (guint) g_ascii_strtoull (wish, NULL, 10) : 3000;
   g_autoptr (GstHarness) h = harness_new ("nmsfilter score-threshold=0.5");
-  guint dropped = 0;
+  g_autoptr (GstHarness) all = harness_new ("nmsfilter score-threshold=2");
+  guint dropped = 0, count;
 
   for (guint round = 0; round < rounds; round++) {
     g_autoptr (GRand) rand = g_rand_new_with_seed (round);
@@ -232,6 +233,14 @@ test_random (void)
       check (other, &model, other != out);
     for (guint i = 0; i < model.count; i++)
       dropped += model.removed[i];
+    /* placeholders are no ODs, and a second filter adds no more of them */
+    count = mtds_on (out);
+    for (guint i = 0; i < model.count; i++)
+      model.low[i] = model.kind[i] == DETECTION;
+    find_removed (&model);
+    out = through (all, out);
+    check (out, &model, FALSE);
+    g_assert_cmpuint (mtds_on (out), <=, count);
     gst_buffer_unref (out);
     gst_clear_buffer (&other);
     assert_none_alive (foreign_mtds_alive ());
