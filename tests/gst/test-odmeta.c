@@ -35,18 +35,18 @@ static const Row rows[] = {
   { "settings", "nmsfilter class-options=\"o,dog=[o,score-threshold=0.75]\"", FIVE, "2 3" },
   { "settings", "boxselect drop-classes=dog", FIVE, "3" },
   { "settings", "boxselect max-aspect-ratio=1 min-area=2500", FIVE, "1 2 3 300 4" },
-  { "tag", "nmsfilter action=tag", "dog 1,0,50,50 0.5 puppy; dog 2,0,50,50 0.9", NULL,
-      "5: 0 dog 1,0,50,50 0.5 puppy nms:suppressed; 2 dog 2,0,50,50 0.9 nms:kept" },
-  { "tag, not selected", "nmsfilter action=tag classes=cat", "dog 1,0,50,50 0.5", NULL,
-      "1: 0 dog 1,0,50,50 0.5" },
-  { "scores", "nmsfilter method=soft-linear", PAIR, NULL,
-      "5: 0 a 100,100,80,80 0.9 red; 2 a 120,100,80,80 0.24 blue; 4 a 400,100,80,80 0.3" },
+  { "tag", "nmsfilter action=tag", "dog 1,0,50,50 0.5 puppy; dog 2,0,50,50 0.9",
+      .text = "5: 0 dog 1,0,50,50 0.5 puppy nms:suppressed; 2 dog 2,0,50,50 0.9 nms:kept" },
+  { "tag, not selected", "nmsfilter action=tag classes=cat", "dog 1,0,50,50 0.5",
+      .text = "1: 0 dog 1,0,50,50 0.5" },
+  { "scores", "nmsfilter method=soft-linear", PAIR,
+      .text = "5: 0 a 100,100,80,80 0.9 red; 2 a 120,100,80,80 0.24 blue; 4 a 400,100,80,80 0.3" },
   { "scores", "nmsfilter method=soft-linear method-options=o,min-score=0.25", PAIR, "100 400" },
-  { "places", "nmsfilter method=weighted", PAIR, NULL,
-      "3: 0 a 108,100,80,80 0.75 red; 2 a 400,100,80,80 0.3" },
-  { "places", "nmsfilter method=greedy-merge action=tag", PAIR, NULL,
-      "8: 0 a 100,100,100,80 0.9 red nms:kept; 2 a 120,100,80,80 0.6 blue nms:suppressed; "
-      "4 a 400,100,80,80 0.3 nms:kept" },
+  { "places", "nmsfilter method=weighted", PAIR,
+      .text = "3: 0 a 108,100,80,80 0.75 red; 2 a 400,100,80,80 0.3" },
+  { "places", "nmsfilter method=greedy-merge action=tag", PAIR,
+      .text = "8: 0 a 100,100,100,80 0.9 red nms:kept; 2 a 120,100,80,80 0.6 blue nms:suppressed; "
+              "4 a 400,100,80,80 0.3 nms:kept" },
 #if GST_CHECK_VERSION(1, 26, 0)
   /* Bars across each other are kept, no matter how much their upright boxes overlap. Of bars along
    * each other (an IoU of 0.73) one is removed, within a class. 204 is upright. */
@@ -54,9 +54,8 @@ static const Row rows[] = {
       "ship 200,200,100,10 0.9 @0.785398; ship 201,200,100,10 0.8 @-0.785398; "
       "ship 202,201,100,10 0.7 @0.785398; boat 203,201,100,10 0.6 @0.785398; "
       "ship 204,200,100,10 0.5; ship 205,205,100,10 0.99 @nan",
-      NULL,
-      "4: 0 ship 200,200,100,10 0.9 @0.785398; 1 ship 201,200,100,10 0.8 @-0.785398; "
-      "2 boat 203,201,100,10 0.6 @0.785398; 3 ship 204,200,100,10 0.5" },
+      .text = "4: 0 ship 200,200,100,10 0.9 @0.785398; 1 ship 201,200,100,10 0.8 @-0.785398; "
+              "2 boat 203,201,100,10 0.6 @0.785398; 3 ship 204,200,100,10 0.5" },
   { "rotated", "nmsfilter class-agnostic=true",
       "ship 200,200,100,10 0.9 @0.785398; boat 203,201,100,10 0.6 @0.785398", "200" },
 #endif
@@ -66,32 +65,36 @@ static const Row rows[] = {
       "far 0,300,9,9 0.5; dog 100,100,100,10 0.25; dog 133,100,100,10 0.99; "
       "dog 133,200,100,10 0.99; dog 101,200,100,10 0.25; cat 500,300,50,50 0.6; "
       "cat 400,300,50,50 0.3",
-      NULL,
-      "6: 0 far 0,300,9,9 0.5; 1 dog 100,100,100,10 0.25; 3 dog 133,200,100,10 0.99; "
-      "4 dog 101,200,100,10 0.25; 5 cat 500,300,50,50 0.6",
-      "1 dog 100:100:200:110 0.9; 2 dog 133.15:100:233.15:110 0.8; "
-      "3 dog 133.4:200:233.4:210 0.8; 4 dog 100:200:200:210 0.9; 77 cat 500,300,50,50 0.5; "
-      "78 cat 400,300,50,50 0.4",
-      "1 3 4 78", NULL, NULL, "boxes-in=9 boxes-out=6 unscored=0" },
+      .regions = "1 dog 100:100:200:110 0.9; 2 dog 133.15:100:233.15:110 0.8; "
+                 "3 dog 133.4:200:233.4:210 0.8; 4 dog 100:200:200:210 0.9; "
+                 "77 cat 500,300,50,50 0.5; 78 cat 400,300,50,50 0.4",
+      .text = "6: 0 far 0,300,9,9 0.5; 1 dog 100,100,100,10 0.25; 3 dog 133,200,100,10 0.99; "
+              "4 dog 101,200,100,10 0.25; 5 cat 500,300,50,50 0.6",
+      .ids = "1 3 4 78", .stats = "boxes-in=9 boxes-out=6 unscored=0" },
   /* The first OD has id 0, which in a region means that it has no id. Such a region and OD are one
    * detection if their places and classes are equal. */
-  { "first id", "nmsfilter", "dog 100,100,50,50 0.9", "100", NULL, "0 dog 100,100,50,50", "0", NULL,
-      NULL, "boxes-in=1 unscored=0" },
-  { "first id", "nmsfilter", "dog 100,100,50,50 0.9", "100", NULL,
-      "0 cat 100,100,50,50; 0 dog 300,100,50,50", "0 0", NULL, NULL, "boxes-in=3" },
+  { "first id", "nmsfilter", "dog 100,100,50,50 0.9", .regions = "0 dog 100,100,50,50",
+      .left = "100", .ids = "0", .stats = "boxes-in=1 unscored=0" },
+  { "first id", "nmsfilter", "dog 100,100,50,50 0.9",
+      .regions = "0 cat 100,100,50,50; 0 dog 300,100,50,50", .left = "100", .ids = "0 0",
+      .stats = "boxes-in=3" },
   { "score of the OD", "nmsfilter score-threshold=0.5",
-      "far 0,300,9,9 0.5; dog 100,100,50,50 0.25; dog 300,100,50,50 0.75", "0 300", NULL,
-      "1 dog 100,100,50,50; 2 dog 300,100,50,50", "2", NULL, NULL, "boxes-in=3 unscored=0" },
+      "far 0,300,9,9 0.5; dog 100,100,50,50 0.25; dog 300,100,50,50 0.75",
+      .regions = "1 dog 100,100,50,50; 2 dog 300,100,50,50", .left = "0 300", .ids = "2",
+      .stats = "boxes-in=3 unscored=0" },
   { "both all gone", "nmsfilter score-threshold=0.5",
-      "dog 50,100,100,10 0.3; dog 100,100,100,10 0.9", "", "0:", "1 dog 100:100:200:110 0.4", "" },
+      "dog 50,100,100,10 0.3; dog 100,100,100,10 0.9", .regions = "1 dog 100:100:200:110 0.4",
+      .text = "0:", .ids = "" },
   { "both tagged", "nmsfilter action=tag",
-      "far 500,100,10,10 0.5; dog 100,100,100,10 0.3; dog 101,100,100,10 0.3", NULL,
-      "6: 0 far 500,100,10,10 0.5 nms:kept; 1 dog 100,100,100,10 0.3 nms:suppressed; "
-      "2 dog 101,100,100,10 0.3 nms:kept",
-      "1 dog 100:100:200:110 0.8; 2 dog 101:100:201:110 0.9", NULL, NULL, "1=suppressed:1 2=kept" },
+      "far 500,100,10,10 0.5; dog 100,100,100,10 0.3; dog 101,100,100,10 0.3",
+      .regions = "1 dog 100:100:200:110 0.8; 2 dog 101:100:201:110 0.9",
+      .text = "6: 0 far 500,100,10,10 0.5 nms:kept; 1 dog 100,100,100,10 0.3 nms:suppressed; "
+              "2 dog 101,100,100,10 0.3 nms:kept",
+      .tags = "1=suppressed:1 2=kept" },
   { "region and OD", "nmsfilter method=average",
-      "b 0,300,10,10 0.5; a 100,100,80,80 0.9; a 120,100,80,80 0.6", "0 108", NULL,
-      "1 a 100,100,80,80 0.9; 2 a 120,100,80,80 0.6", "1", "108,100,80,80" },
+      "b 0,300,10,10 0.5; a 100,100,80,80 0.9; a 120,100,80,80 0.6",
+      .regions = "1 a 100,100,80,80 0.9; 2 a 120,100,80,80 0.6", .left = "0 108", .ids = "1",
+      .places = "108,100,80,80" },
 };
 
 static void
