@@ -35,25 +35,17 @@ batches_add_sticky (GstBuffer *batch, guint stream, GstEvent *event)
   to->sticky_events[to->n_sticky_events++] = event;
 }
 
-static GstEvent *
-caps_event (const gchar *text)
-{
-  g_autoptr (GstCaps) caps = gst_caps_from_string (text);
-  GstEvent *event = gst_event_new_caps (caps);
-
-  return event;
-}
-
 void
 batches_begin_stream (GstBuffer *batch, guint stream, const gchar *id, const gchar *caps,
     GstClockTime start)
 {
+  g_autoptr (GstCaps) parsed = caps ? gst_caps_from_string (caps) : NULL;
   GstSegment segment;
 
   if (id)
     batches_add_sticky (batch, stream, gst_event_new_stream_start (id));
   if (caps)
-    batches_add_sticky (batch, stream, caps_event (caps));
+    batches_add_sticky (batch, stream, gst_event_new_caps (parsed));
   if (!GST_CLOCK_TIME_IS_VALID (start))
     return;
   gst_segment_init (&segment, GST_FORMAT_TIME);
@@ -82,18 +74,20 @@ batches_get (GstBuffer *batch, guint stream, guint object)
 GstBuffer *
 batches_single_new (GstClockTime pts, gint x)
 {
+  g_autofree gchar *box = g_strdup_printf ("1 o %d,0,40,40 0.9", x);
   GstBuffer *buffer = frame_new (pts);
 
-  add_scored (buffer, 1, "o", x, 0, 40, 40, 0.9);
+  add_boxes (buffer, box);
   return buffer;
 }
 
 GstBuffer *
 batches_pair_new (GstClockTime pts, gint x)
 {
+  g_autofree gchar *box = g_strdup_printf ("2 o %d,0,40,40 0.8", x);
   GstBuffer *buffer = batches_single_new (pts, x);
 
-  add_scored (buffer, 2, "o", x, 0, 40, 40, 0.8);
+  add_boxes (buffer, box);
   return buffer;
 }
 

@@ -145,23 +145,6 @@ test_bad_tags (void)
   }
 }
 
-static void
-test_any (void)
-{
-  g_autoptr (GstBuffer) buffer = frame_new (0);
-
-  g_assert_false (box_meta_any (buffer));
-  add_boxes (buffer, "1 a 0,0,1,1");
-  add_structure (gst_buffer_get_video_region_of_interest_meta (buffer), "roi/x264;");
-  add_structure (gst_buffer_get_video_region_of_interest_meta (buffer), "roi/vp9;");
-  g_assert_false (box_meta_any (buffer));
-  add_boxes (buffer, "2 a 0,0,1,1");
-  g_assert_true (box_meta_any (buffer));
-  box_remove_all (buffer);
-  assert_ids (buffer, "1");
-  g_assert_false (box_meta_any (buffer));
-}
-
 /* The parents form a chain, a part of a ring, a ring, a doubled id, and an unknown id. */
 static void
 test_parents (void)
@@ -356,27 +339,8 @@ test_attach (void)
   }
 }
 
-/* If only the box is known, no other field is written. Negative numbers outside of the
- * frame, or without a frame size, wrap and are read back. */
-static void
-test_attach_little (void)
-{
-  g_autoptr (GArray) boxes = boxes_new ();
-  g_autoptr (GstBuffer) buffer = frame_new (0);
-  Box box = { .x = -10, .y = -20, .w = 30, .h = 40, .suppressed_by = -1 };
-
-  g_array_append_val (boxes, box);
-  box_meta_attach (buffer, boxes, 0, 0, BOX_META_ROI);
-  g_assert_null (gst_buffer_get_video_region_of_interest_meta (buffer)->params);
-  g_assert_cmpstr (boxes_on (buffer), ==, "-10,-20,30,40");
-  box_meta_read (buffer, 0, 0, BOX_READ_TRACK | BOX_READ_STATE, boxes);
-  g_assert_cmpstr (box_text (BOX (boxes, 0)), ==, "- - - - 0 in 0 (-1) 0 by -1");
-  ASSERT_PLACE (BOX (boxes, 0), -10, -20, 20, 20);
-}
-
 static const TestCase cases[] = { CASE (test_state_names), CASE (test_read_everything),
-  CASE (test_agreement), CASE (test_bad_tags), CASE (test_any), CASE (test_parents),
-  CASE (test_copy_without), CASE (test_extents), CASE (test_attach), CASE (test_attach_little),
-  { NULL } };
+  CASE (test_agreement), CASE (test_bad_tags), CASE (test_parents), CASE (test_copy_without),
+  CASE (test_extents), CASE (test_attach), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -172,10 +172,10 @@ test_streams (void)
     /* smoothing: the first gains are 0.75 for places, 0.25 for velocities, 0.5 for sizes */
     { "boxsteady smoothing=0.5 hold=1", "100,100,40,80|108,100,60,80|",
         "100,100,40,80#1 | 109,100,50,80#1 | 113,100,50,80#1! " },
-    /* ids of a tracker are used; boxes without one, or with one again, are left as they are */
+    /* ids of a tracker are used */
     { PLAIN "hold=1", A "@7 " B "@9|" A "@7 " B "@9||",
         A "#7 " B "#9 | " A "#7 " B "#9 | " A "#7! " B "#9! | " },
-    /* neither boxes without an area nor too large ones are linked */
+    /* boxes without an area are not linked */
     { PLAIN, "5,5,0,9|5,5,0,9|" A, "5,5,0,9 | 5,5,0,9 | " },
     /* where time jumps, links begin anew */
     { PLAIN, A "|" A "|flush 500 " B, A "#1 | " A "#1 | " B "#2 " },
@@ -195,7 +195,7 @@ test_streams (void)
     { PLAIN "lookahead=1", "|" A "|" A, "| " A "#1 | " A "#1 " },
     { PLAIN "lookahead=2", "|" A "||" A, "| " A "#1 | " A "#1! | " A "#1 " },
     { PLAIN "lookahead=1", "backwards |" A "|" A, "| " A "#1 | " A "#1 " },
-    /* ... holds no box of a link that ends */
+    /* ... and holds it until it is found again */
     { PLAIN "lookahead=2 hold=2", A "|" A "|||" A,
         A "#1 | " A "#1 | " A "#1! | " A "#1! | " A "#1 " },
     /* ... and is over where time jumps */

@@ -59,7 +59,6 @@ branch_new (void)
   const guint face = add_ods (buffer, "face 105,52,4,4 0.25");
   const guint track = add_track (buffer, face, 77);
   GstAnalyticsClsMtd scene;
-  GstVideoRegionOfInterestMeta *roi;
   guint foreign;
 
   relate (buffer, face, person, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
@@ -67,8 +66,7 @@ branch_new (void)
   relate (buffer, track, foreign, GST_ANALYTICS_REL_TYPE_CONTAIN);
   gst_analytics_relation_meta_add_one_cls_mtd (relations_of (buffer), 1.0f,
       g_quark_from_static_string ("indoors"), &scene);
-  roi = add_exact (buffer, (gint) face, "face", 105.25, 52.25, 109.25, 56.25, 0.25);
-  roi->parent_id = (gint) person;
+  add_boxes (buffer, "2 face 105.25:52.25:109.25:56.25 0.25 in 0");
   return buffer;
 }
 
