@@ -15,36 +15,30 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (BoxMetaReading, box_meta_reading_free)
 
 /* Semantic tags as GStreamer 1.30 has them: a text for each mtd. Older versions lack them, so the
  * functions of this program take the place of GStreamer's. */
-static GHashTable *tags = NULL; /* GstAnalyticsMtd -> text */
+static GHashTable *tags = NULL; /* tag_key -> text */
 
 gchar *gst_analytics_mtd_get_semantic_tag (const GstAnalyticsMtd *instance);
 gboolean gst_analytics_mtd_set_semantic_tag (GstAnalyticsMtd *instance, const gchar *tag);
 
-static guint
-mtd_hash (gconstpointer key)
+static gchar *
+tag_key (const GstAnalyticsMtd *mtd)
 {
-  return ((const GstAnalyticsMtd *) key)->id;
-}
-
-static gboolean
-mtd_equal (gconstpointer a, gconstpointer b)
-{
-  const GstAnalyticsMtd *one = a, *other = b;
-
-  return one->id == other->id && one->meta == other->meta;
+  return g_strdup_printf ("%p %u", (gpointer) mtd->meta, mtd->id);
 }
 
 gchar *
 gst_analytics_mtd_get_semantic_tag (const GstAnalyticsMtd *instance)
 {
-  return g_strdup (tags ? g_hash_table_lookup (tags, instance) : NULL);
+  g_autofree gchar *key = tag_key (instance);
+
+  return g_strdup (tags ? g_hash_table_lookup (tags, key) : NULL);
 }
 
 gboolean
 gst_analytics_mtd_set_semantic_tag (GstAnalyticsMtd *instance, const gchar *tag)
 {
   if (tags)
-    g_hash_table_replace (tags, g_memdup2 (instance, sizeof *instance), g_strdup (tag));
+    g_hash_table_replace (tags, tag_key (instance), g_strdup (tag));
   return TRUE;
 }
 
@@ -295,7 +289,7 @@ test_tags (void)
   g_autoptr (GstBuffer) buffer = frame_with_ods (THREE_ODS), copy = NULL, target = frame_new (0);
   GstAnalyticsMtd mtd = { 2, relations_of (buffer) };
 
-  tags = g_hash_table_new_full (mtd_hash, mtd_equal, g_free, g_free);
+  tags = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   gst_analytics_mtd_set_semantic_tag (&mtd, "third");
   mtd.id = add_class (buffer, 2, "dog", 1.0f);
   gst_analytics_mtd_set_semantic_tag (&mtd, "class_descriptor");

@@ -11,27 +11,31 @@ said_or_ended () { grep -qs "$1" out err || ! kill -0 "$2"; }
 # (a process that only waits for init to read its status is no longer there)
 gone () { ! ps -o stat=,args= -s "$1" | grep -v '^Z' >processes; }
 
-# interrupted SIGNAL TEXT SCRIPT ARGUMENTS...: sends the signal when file out or err
-# has the text; SIGINT goes to the process group, as from a terminal.
-interrupted ()
+# killed SIGNAL TEXT SAYS COMMAND...: sends the signal when file out or err has the text; SIGINT goes
+# to the process group, as from a terminal. The command says only SAYS.
+killed ()
 {
-  local signal=$1 text=$2 pid start rc=0
-  shift 2
+  local signal=$1 says=$3 pid start rc=0
   rm -f out err # the program empties them a moment later; the run before may have written the text
   # (a shell without job control starts background programs with SIGINT ignored)
-  setsid env --default-signal=INT timeout --foreground -k 5 100 \
-    "$PIPELINES/$1.sh" "${@:2}" >out 2>err &
+  setsid env --default-signal=INT "${@:4}" >out 2>err &
   pid=$!
-  until_true said_or_ended "$text" $pid || true
+  until_true said_or_ended "$2" $pid || true
   start=$(date +%s%N)
   if [ "$signal" = INT ]; then kill -INT -- -$pid; else kill -$signal "$(pgrep -P $pid)"; fi
   wait $pid || rc=$?
   [ $rc != 77 ] || { cat err >&2; exit 77; }
-  [ $rc = 130 ] || { cat out err >&2; fail "$1 ended with $rc at SIG$signal"; }
-  [ $(($(date +%s%N) - start)) -lt 2000000000 ] || fail "$1 took more than 2 s to end"
-  [ "$(cat err)" = "$1: interrupted" ] || { cat err >&2; fail "$1 says something else"; }
-  tries=20 until_true gone $pid || { cat processes >&2; fail "$1 leaves processes behind"; }
-  [ -z "$(find tmp results -mindepth 1 | tee left)" ] || { cat left >&2; fail "$1 leaves files"; }
+  [ $rc = 130 ] || { cat out err >&2; fail "${*:4} ended with $rc at SIG$signal"; }
+  [ $(($(date +%s%N) - start)) -lt 2000000000 ] || fail "${*:4} took more than 2 s to end"
+  [ "$(cat err)" = "$says" ] || { cat err >&2; fail "${*:4} does not say '$says'"; }
+  tries=20 until_true gone $pid || { cat processes >&2; fail "${*:4} leaves processes behind"; }
+  [ -z "$(find tmp results -mindepth 1 | tee left)" ] || { cat left >&2; fail "${*:4} leaves files"; }
+}
+
+# interrupted SIGNAL TEXT SCRIPT ARGUMENTS...
+interrupted ()
+{
+  killed "$1" "$2" "$3: interrupted" timeout --foreground -k 5 100 "$PIPELINES/$3.sh" "${@:4}"
 }
 
 interrupted INT 'frame [1-9]' quickstart --seconds 60 --output results
@@ -64,20 +68,10 @@ chmod +x slow/gst-inspect-1.0
 printf 'print ("loading", flush=True)\nimport time\ntime.sleep (30)\n' >slow/gi.py
 PATH=$PWD/slow:$PATH interrupted TERM inspecting record --output results/raw.jsonl
 
-# loading TEXT PROGRAM ARGUMENTS...: a program of live/ says only TEXT at Ctrl-C.
+# loading SAYS PROGRAM ARGUMENTS...: Ctrl-C while a program of live/ loads its modules
 loading ()
 {
-  local text=$1 program=$2 pid rc=0
-  shift 2
-  rm -f out
-  setsid env --default-signal=INT PYTHONPATH="$PWD/slow" \
-    python3 "$PIPELINES/live/$program" "$@" >out 2>err &
-  pid=$!
-  until_true grep -qs loading out
-  kill -INT $pid
-  wait $pid || rc=$?
-  [ $rc = 130 ] && [ "$(cat err)" = "$text" ] ||
-    { cat err >&2; fail "$program ended with $rc while it loaded modules"; }
+  killed INT loading "$1" env PYTHONPATH="$PWD/slow" python3 "$PIPELINES/live/$2" "${@:3}"
 }
 loading 'live-camera: interrupted' camera.py rtsp://127.0.0.1/ --detector identity
 loading 'view-in-browser: interrupted' view.py rtsp://127.0.0.1/ --detector identity
