@@ -14,8 +14,6 @@
 
 #include <locale.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define SIZE 1024
 
@@ -25,6 +23,12 @@ static gint
 whole (gdouble number)
 {
   return isfinite (number) ? (gint) CLAMP (floor (number + 0.5), -0x7fffffff, 0x7fffffff) : 0;
+}
+
+static void
+write_box (GQuark label, const gdouble *c)
+{
+  printf ("%s %a %a %a %a", g_quark_to_string (label), c[0], c[1], c[2], c[3]);
 }
 
 #ifdef HAVE_ANALYTICS
@@ -38,30 +42,27 @@ add_whole (GstBuffer *buffer, gchar **words, const gdouble *c)
 static void
 write_ods (GstBuffer *buffer)
 {
-  GstAnalyticsRelationMeta *meta = relations_of (buffer);
-  gpointer state = NULL, related;
-  GstAnalyticsMtd od, track;
+  GstAnalyticsODMtd od;
 
-  while (gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (),
-      &od)) {
+  EACH_MTD (buffer, gst_analytics_od_mtd_get_mtd_type (), (GstAnalyticsMtd *) &od)
+  {
+    gpointer related = NULL;
+    GstAnalyticsTrackingMtd track;
     GstClockTime first, last;
     gfloat confidence;
     gint x, y, w, h;
     gboolean lost;
     guint64 id;
 
-    gst_analytics_od_mtd_get_location ((GstAnalyticsODMtd *) &od, &x, &y, &w, &h, &confidence);
-    printf ("%s %a %a %a %a %a ",
-        g_quark_to_string (gst_analytics_od_mtd_get_obj_type ((GstAnalyticsODMtd *) &od)),
-        (gdouble) x, (gdouble) y, (gdouble) x + w, (gdouble) y + h, confidence);
-    related = NULL;
-    if (gst_analytics_relation_meta_get_direct_related (meta, od.id, GST_ANALYTICS_REL_TYPE_ANY,
-            gst_analytics_tracking_mtd_get_mtd_type (), &related, &track)
-        && gst_analytics_tracking_mtd_get_info ((GstAnalyticsTrackingMtd *) &track, &id, &first,
-            &last, &lost))
-      printf ("%" G_GUINT64_FORMAT " %d\n", id, lost);
+    gst_analytics_od_mtd_get_location (&od, &x, &y, &w, &h, &confidence);
+    write_box (gst_analytics_od_mtd_get_obj_type (&od),
+        (gdouble[]) { x, y, (gdouble) x + w, (gdouble) y + h });
+    if (gst_analytics_relation_meta_get_direct_related (od.meta, od.id, GST_ANALYTICS_REL_TYPE_ANY,
+            gst_analytics_tracking_mtd_get_mtd_type (), &related, (GstAnalyticsMtd *) &track)
+        && gst_analytics_tracking_mtd_get_info (&track, &id, &first, &last, &lost))
+      printf (" %a %" G_GUINT64_FORMAT " %d\n", confidence, id, lost);
     else
-      printf ("- 0\n");
+      printf (" %a - 0\n", confidence);
   }
 }
 #else
@@ -95,18 +96,18 @@ add_box (GstBuffer *buffer, gchar **words)
 }
 
 static void
-write_box (const GstVideoRegionOfInterestMeta *roi)
+write_region (GstVideoRegionOfInterestMeta *roi)
 {
-  static const gchar *const names[] = { "x_min", "y_min", "x_max", "y_max" };
-  GstVideoRegionOfInterestMeta *meta = (GstVideoRegionOfInterestMeta *) roi;
-  const GstStructure *s = gst_video_region_of_interest_meta_get_param (meta, "detection");
-  const GstStructure *track = gst_video_region_of_interest_meta_get_param (meta, "object_id");
-  gdouble number;
+  const GstStructure *s = gst_video_region_of_interest_meta_get_param (roi, "detection");
+  const GstStructure *track = gst_video_region_of_interest_meta_get_param (roi, "object_id");
+  gdouble c[4] = { NAN, NAN, NAN, NAN }, number;
   gint id;
 
-  printf ("%s", g_quark_to_string (roi->roi_type));
+  gst_structure_get (s, "x_min", G_TYPE_DOUBLE, &c[0], "y_min", G_TYPE_DOUBLE, &c[1], "x_max",
+      G_TYPE_DOUBLE, &c[2], "y_max", G_TYPE_DOUBLE, &c[3], NULL);
   for (guint i = 0; i < 4; i++)
-    printf (" %a", gst_structure_get_double (s, names[i], &number) ? number * SIZE : NAN);
+    c[i] *= SIZE;
+  write_box (roi->roi_type, c);
   if (gst_structure_get_double (s, "confidence", &number))
     printf (" %a", number);
   else
@@ -118,37 +119,32 @@ write_box (const GstVideoRegionOfInterestMeta *roi)
   printf (" %d\n", track && gst_structure_has_field (track, "lost"));
 }
 
-static void
-write_frame (GstBuffer *buffer)
-{
-  gpointer state = NULL;
-  GstMeta *meta;
-
-  printf ("frame\n");
-  if (ods)
-    write_ods (buffer);
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-      != NULL)
-    write_box ((GstVideoRegionOfInterestMeta *) meta);
-  gst_buffer_unref (buffer);
-}
-
+/* Writes the frames that have come out. */
 static void
 write_frames (GstHarness *h)
 {
   GstBuffer *buffer;
 
-  while ((buffer = gst_harness_try_pull (h)))
-    write_frame (buffer);
+  while ((buffer = gst_harness_try_pull (h))) {
+    gpointer state = NULL;
+    GstMeta *meta;
+
+    printf ("frame\n");
+    if (ods)
+      write_ods (buffer);
+    while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+        != NULL)
+      write_region ((GstVideoRegionOfInterestMeta *) meta);
+    gst_buffer_unref (buffer);
+  }
 }
 
 static void
 send_frame (GstHarness *h, GstBuffer *buffer)
 {
-  if (buffer == NULL)
-    return;
-  g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+  if (buffer)
+    g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
   write_frames (h);
 }
 
