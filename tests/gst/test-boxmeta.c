@@ -145,6 +145,22 @@ test_bad_tags (void)
   }
 }
 
+/* Hints to encoders are no boxes. */
+static void
+test_any (void)
+{
+  g_autoptr (GstBuffer) buffer = frame_with ("1 a 0,0,1,1");
+
+  g_assert_true (box_meta_any (buffer));
+  add_structure (gst_buffer_get_video_region_of_interest_meta (buffer), "roi/x264;");
+  add_structure (gst_buffer_get_video_region_of_interest_meta (buffer), "roi/vp9;");
+  g_assert_false (box_meta_any (buffer));
+  add_boxes (buffer, "2 a 0,0,1,1");
+  g_assert_true (box_meta_any (buffer));
+  box_remove_all (buffer);
+  assert_ids (buffer, "1");
+}
+
 /* The parents form a chain, a part of a ring, a ring, a doubled id, and an unknown id. */
 static void
 test_parents (void)
@@ -340,7 +356,7 @@ test_attach (void)
 }
 
 static const TestCase cases[] = { CASE (test_state_names), CASE (test_read_everything),
-  CASE (test_agreement), CASE (test_bad_tags), CASE (test_parents), CASE (test_copy_without),
-  CASE (test_extents), CASE (test_attach), { NULL } };
+  CASE (test_agreement), CASE (test_bad_tags), CASE (test_any), CASE (test_parents),
+  CASE (test_copy_without), CASE (test_extents), CASE (test_attach), { NULL } };
 
 GST_TEST_PROGRAM (cases);
