@@ -68,29 +68,21 @@ def sent(box):
                box.label, box.score, box.track)
 
 
-def corners_of(box, link, settings):
-    return link.corners() if settings["smoothing"] or link.missed else box.corners
+def score_of(box, link, settings):
+    own = box.score is None or settings["score"] == "box" or not link or not link.scores
+    return box.score if own else link.score
 
 
 def lines_of(boxes, outcome, settings):
     """The lines of a frame: [label, corners, score, track, lost]."""
     results, held = Steady.leave(*outcome)
     for box, link in zip(boxes, results):
-        if link == "unconfirmed":
-            continue
-        score, track = box.score, box.track
-        corners = box.corners
-        if link:
-            corners = corners_of(box, link, settings)
-            if score is not None and settings["score"] != "box" and link.scores:
-                score = link.score
-            track = link.track()
-        yield [box.label, corners, score, track, 0]
+        if link != "unconfirmed":
+            moved = link and (settings["smoothing"] or link.missed)
+            yield [box.label, link.corners() if moved else box.corners,
+                   score_of(box, link, settings), link.track() if link else box.track, 0]
     for link in held:
-        score = link.last.score
-        if score is not None and settings["score"] != "box" and link.scores:
-            score = link.score
-        yield [link.label, link.corners(), score, link.track(), 1]
+        yield [link.label, link.corners(), score_of(link.last, link, settings), link.track(), 1]
 
 
 def expected(frames, settings, lookahead):
