@@ -34,7 +34,7 @@ decay (double x)
 }
 
 double
-nms__probiou (const nms__probiou_pair *p)
+nms__probiou (const nms__probiou_pair *p, double least_square)
 {
   const double a = p->w * p->w, b = p->h * p->h; /* 12 times the variances */
   const double c = p->other_w * p->other_w, d = p->other_h * p->other_h;
@@ -45,7 +45,12 @@ nms__probiou (const nms__probiou_pair *p)
   const double det = (a * b + c * d) + (a * (c * sin2 + d * cos2) + b * (c * cos2 + d * sin2));
   const double distance = (b * (p->x * p->x) + a * (p->y * p->y))
       + (d * (along * along) + c * (across * across));
-  const double alike = sqrt (4.0 * sqrt ((a * b) * (c * d)) / det) * decay (3.0 * distance / det);
+  const double areas = 4.0 * sqrt ((a * b) * (c * d)), far = 3.0 * distance;
+
+  /* exp (-x) is at most 1 / (1 + x), which bounds the square of `alike` */
+  if (areas < least_square * (det + (far + far)))
+    return -1.0;
+  const double alike = sqrt (areas / det) * decay (far / det);
 
   /* 1 - sqrt (1 - alike), which would lose the digits of a small one */
   return alike < 1.0 ? alike / (1.0 + sqrt (1.0 - alike)) : 1.0;

@@ -21,7 +21,16 @@ typedef struct nms__probiou_pair {
   double cos, sin;         /* cosine and sine of the other box's angle */
 } nms__probiou_pair;
 
-/* Returns ProbIoU, 0..1, of two boxes whose extents are above NMS__LEAST_EXTENT. */
-double nms__probiou (const nms__probiou_pair *pair);
+/* Returns ProbIoU, 0..1, of two boxes whose extents are above NMS__LEAST_EXTENT. May return -1 if
+ * the square of their Bhattacharyya coefficient is below `least_square`. */
+double nms__probiou (const nms__probiou_pair *pair, double least_square);
+
+/* Returns a `least_square` with which pairs whose ProbIoU exceeds a limit, 0..1, are measured. */
+static inline double
+nms__probiou_least_square (double limit)
+{
+  const double alike = limit * (2.0 - limit);
+  return alike * alike * (1.0 - 0x1p-40);
+}
 
 #endif

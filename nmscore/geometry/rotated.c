@@ -308,27 +308,31 @@ metric_of (const rectangle *a, const rectangle *b, double inter, int metric)
   }
 }
 
-/* Sets *value to ProbIoU. Returns 0 if it is 0 because the rectangles do not intersect. */
+/* Sets *value to ProbIoU. Returns 0 if it is 0 because the rectangles do not intersect, or surely
+ * below the least one. */
 static int
-measure_probiou (const rectangle *a, const rectangle *b, const relative *r, float *value)
+measure_probiou (const rectangle *a, const rectangle *b, const relative *r, double least_square,
+    float *value)
 {
   const nms__probiou_pair pair = { a->w, a->h, b->w, b->h, r->x, r->y, r->cos, r->sin };
-  const double v = nms__probiou (&pair), area_a = a->w * a->h, area_b = b->w * b->h;
+  const double v = nms__probiou (&pair, least_square), area_a = a->w * a->h, area_b = b->w * b->h;
 
+  if (v < 0.0)
+    return 0;
   *value = (float) v;
   return v > NMS__PROBIOU_APART
       || intersection (a, b, r) > NMS__LEAST_PART * (area_a < area_b ? area_a : area_b);
 }
 
 float
-nms__upright_probiou (const nms__box *a, const nms__box *b)
+nms__upright_probiou (const nms__box *a, const nms__box *b, double least_square)
 {
   const nms__probiou_pair pair = { (double) a->x2 - a->x1, (double) a->y2 - a->y1,
     (double) b->x2 - b->x1, (double) b->y2 - b->y1,
     ((double) b->x1 + b->x2) / 2.0 - ((double) a->x1 + a->x2) / 2.0,
     ((double) b->y1 + b->y2) / 2.0 - ((double) a->y1 + a->y2) / 2.0, 1.0, 0.0 };
 
-  return (float) nms__probiou (&pair);
+  return (float) nms__probiou (&pair, least_square);
 }
 
 static nms__box
@@ -340,7 +344,7 @@ upright_box (const nms__rotated *r)
 
 int
 nms__rotated_metric (const nms__frame *f, int32_t index_a, int32_t index_b, int metric,
-    float *value)
+    double least_square, float *value)
 {
   /* The lower index first, so that the result does not depend on the order of the pair. */
   const nms__rotated *first = &f->rotations[index_a < index_b ? index_a : index_b];
@@ -352,7 +356,8 @@ nms__rotated_metric (const nms__frame *f, int32_t index_a, int32_t index_b, int 
       return 0;
     if (metric == NMS_METRIC_PROBIOU) {
       const nms__box box_a = upright_box (first), box_b = upright_box (second);
-      *value = nms__upright_probiou (&box_a, &box_b);
+      *value = nms__upright_probiou (&box_a, &box_b, least_square);
+      return *value >= 0.0f;
     }
     return 1;
   }
@@ -361,7 +366,7 @@ nms__rotated_metric (const nms__frame *f, int32_t index_a, int32_t index_b, int 
     return 0;
   const relative r = relate (&a, &b);
   if (metric == NMS_METRIC_PROBIOU)
-    return measure_probiou (&a, &b, &r, value);
+    return measure_probiou (&a, &b, &r, least_square, value);
   const double inter = intersection (&a, &b, &r), area_a = a.w * a.h, area_b = b.w * b.h;
   if (!(inter > NMS__LEAST_PART * (area_a < area_b ? area_a : area_b)))
     return 0;

@@ -64,11 +64,12 @@ int nms__rotated_exceeds (const nms__frame *frame, int32_t a, int32_t b, double 
 
 /* Sets *value to the metric, an nms_metric, of boxes a and b (positions in the caller's columns) of
  * a frame with rotated boxes, if one of them is rotated or the metric is probiou; otherwise leaves
- * it. Returns 0 if they do not intersect. */
-int nms__rotated_metric (const nms__frame *frame, int32_t a, int32_t b, int metric, float *value);
+ * it. Returns 0 if they do not intersect, or if ProbIoU is left out as nms__probiou does. */
+int nms__rotated_metric (const nms__frame *frame, int32_t a, int32_t b, int metric,
+    double least_square, float *value);
 
-/* Returns ProbIoU of two upright boxes with areas. */
-float nms__upright_probiou (const nms__box *a, const nms__box *b);
+/* Returns nms__probiou of two upright boxes with areas. */
+float nms__upright_probiou (const nms__box *a, const nms__box *b, double least_square);
 
 /* rotated_columns.c: the columns of the screen (rotated_screen.h). */
 void nms__rotated_take_columns (nms__arena *a, nms__rotated_columns *c, size_t boxes);

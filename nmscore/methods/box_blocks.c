@@ -4,6 +4,7 @@
 
 #include "engines/partitions.h"
 #include "frame/order.h"
+#include "geometry/probiou.h"
 
 /* Boxes in a group of blocks. */
 #define GROUP ((size_t) NMS__BLOCK * NMS__BLOCK)
@@ -247,27 +248,28 @@ find_bounds (const nms__box_columns *boxes, size_t count, nms__box_columns *boun
   }
 }
 
-/* Returns whether pairs whose IoU, or IoS if that is the metric, does not exceed the limit have no
- * effect: DIoU and GIoU are at most IoU, but ProbIoU is not. */
+/* Returns whether pairs whose metric does not exceed the limit have no effect. */
 static int
 is_by_limit (const nms__frame *f)
 {
   const uint32_t method = f->method.method;
   return method != NMS_METHOD_SOFT_GAUSSIAN && method != NMS_METHOD_MATRIX_LINEAR
-      && method != NMS_METHOD_MATRIX_GAUSSIAN && f->method.metric != NMS_METRIC_PROBIOU;
+      && method != NMS_METHOD_MATRIX_GAUSSIAN;
 }
 
 /* Writes the box at `place` to the screen of rotated boxes, which excludes pairs that do not
- * intersect, and those that do not exceed the limit if these have no effect. The corners are those
+ * intersect, and those whose IoU, or IoS if that is the metric, does not exceed the limit if these
+ * have no effect: DIoU and GIoU are at most IoU, but ProbIoU is not. The corners are those
  * of the fused box if it has replaced the caller's. */
 static void
 put_rotated (const nms__frame *f, const nms__box_blocks *b, size_t place)
 {
   const size_t pos = b->position[place];
   const float *c = f->rotations[f->index[pos]].corners;
+  const int by_limit = is_by_limit (f) && f->method.metric != NMS_METRIC_PROBIOU;
   nms__rotated_box box = nms__rotated_box_at (f, b->origin, pos);
 
-  box.scaled = is_by_limit (f) ? f->bounds.factor * nms__area (c[0], c[1], c[2], c[3]) : 0.0f;
+  box.scaled = by_limit ? f->bounds.factor * nms__area (c[0], c[1], c[2], c[3]) : 0.0f;
   nms__rotated_put (&b->rotated, place, &box);
 }
 
@@ -284,8 +286,8 @@ fill_rotated (const nms__frame *f, nms__box_blocks *b)
     put_rotated (f, b, place);
 }
 
-/* Sets the bounds of pairs. Those by the limit do not hold for ProbIoU and rotated boxes, whose
- * metrics refine computes. */
+/* Sets the bounds of pairs. Kernels do not apply those by the limit to rotated boxes, whose metrics
+ * refine computes. */
 static void
 set_pair_bounds (const nms__frame *f, nms__box_blocks *b)
 {
@@ -295,7 +297,8 @@ set_pair_bounds (const nms__frame *f, nms__box_blocks *b)
   b->pair = (nms__pair_bounds) { .metric = (int) f->method.metric,
     .extent = f->rotated ? 0.0f : NMS__LEAST_EXTENT, /* refine decides if rotated */
     .share = (float) (f->method.metric == NMS_METRIC_IOS ? limit : limit / (1.0 + limit)),
-    .value = lowest > 0.0 ? (float) lowest : 0.0f };
+    .value = lowest > 0.0 ? (float) lowest : 0.0f,
+    .alike = is_by_limit (f) ? nms__probiou_least_square (limit) : 0.0 };
 }
 
 void
@@ -521,17 +524,20 @@ refine (nms__row *r)
   const size_t pos = r->blocks->position[r->place];
   const int32_t index = f->index[pos];
   const int measured = f->rotated && !nms__row_is_unmeasured (f);
+  const double alike = r->blocks->pair.alike;
 
   for (uint64_t left = r->mask; left; left &= left - 1) {
     const unsigned i = nms__lowest_bit (left);
     const size_t other_pos = r->blocks->position[r->first + i];
     const int32_t other = f->index[other_pos];
     if (nms__related (f, index, other) || (f->rotated && rotated_sizes_differ (f, pos, other_pos))
-        || (measured && !nms__rotated_metric (f, index, other, r->metric, &r->value[i])))
+        || (measured && !nms__rotated_metric (f, index, other, r->metric, alike, &r->value[i])))
       r->mask &= ~((uint64_t) 1 << i);
     else if (r->metric == NMS_METRIC_PROBIOU && !f->rotated) {
       const nms__box box = corners_at (&r->blocks->box, r->first + i);
-      r->value[i] = nms__upright_probiou (&r->box, &box);
+      r->value[i] = nms__upright_probiou (&r->box, &box, alike);
+      if (r->value[i] < 0.0f)
+        r->mask &= ~((uint64_t) 1 << i);
     }
   }
 }

@@ -24,17 +24,18 @@
 
 /* The metric of the pairs of a frame, and lower bounds of the pairs that may overlap. */
 typedef struct nms__pair_bounds {
-  int metric;   /* an nms_metric; IoU in place of ProbIoU */
+  int metric;   /* an nms_metric */
   float extent; /* both extents of the intersection are above this */
   float share;  /* the intersection is at least this times the sum of both areas; with metric IoS
                  * times the lesser area */
   float value;  /* DIoU or GIoU is at least this */
+  double alike; /* the `least_square` of nms__probiou */
 } nms__pair_bounds;
 
-/* Computes the metric of the box and each of the n boxes, or some more, starting at `first`.
- * Returns the boxes whose intersection with it has both extents above bounds->extent: bit i for box
- * first+i. Sets value[i] for these; the other values are undefined. The columns' `scaled`, and the
- * box's, is the area. */
+/* Computes the metric, if it is not ProbIoU, of the box and each of the n boxes, or some more,
+ * starting at `first`. Returns the boxes whose intersection with it has both extents above
+ * bounds->extent: bit i for box first+i. Sets value[i] for these; the other values are undefined.
+ * The columns' `scaled`, and the box's, is the area. */
 typedef uint64_t nms__measure_block (const nms__columns *columns, size_t first, size_t n,
     const nms__box *box, const nms__pair_bounds *bounds, float *value);
 

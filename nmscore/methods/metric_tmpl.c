@@ -59,15 +59,49 @@ metric_lanes (const nms__columns *c, size_t i, const wide *b, vf inter, int metr
   return iou;
 }
 
+/* Returns (a - b)^2 / (a^2 + b^2), the square of how much two sides differ, and sets *per to
+ * 1 / (a^2 + b^2). */
+INLINE vf
+difference (vf a, vf b, vf *per)
+{
+  *per = v_div (v_set (1.0f), v_add (square (a), square (b)));
+  return v_mul (square (v_sub (a, b)), *per);
+}
+
+/* Returns the lanes where the square of the Bhattacharyya coefficient of ProbIoU may reach `alike`.
+ * It is at most (1 - p) (1 - q) / (1 + d), with the differences p and q of the sides and a distance
+ * d (nms__probiou). In this form nothing cancels if p, q and d are small: the corners of boxes that
+ * intersect are at most a side apart, so that rounding adds less than 2^-11 of each and 2^-29. */
+INLINE vm
+may_be_alike (const nms__columns *c, size_t i, const wide *b, double alike)
+{
+  const vf x1 = v_load (c->x1 + i), y1 = v_load (c->y1 + i), x2 = v_load (c->x2 + i);
+  const vf y2 = v_load (c->y2 + i), one = v_set (1.0f);
+  vf per_w, per_h;
+  const vf p = difference (v_sub (x2, x1), v_sub (b->x2, b->x1), &per_w);
+  const vf q = difference (v_sub (y2, y1), v_sub (b->y2, b->y1), &per_h);
+  const vf dx = v_add (v_sub (x1, b->x1), v_sub (x2, b->x2)); /* twice that of the centres */
+  const vf dy = v_add (v_sub (y1, b->y1), v_sub (y2, b->y2));
+  const vf d = v_mul (v_set (1.5f), v_add (v_mul (square (dx), per_w), v_mul (square (dy), per_h)));
+  const vf apart = v_add (v_sub (v_add (p, q), v_mul (p, q)), d);
+
+  return v_ge (v_add (v_mul (v_set ((float) (1.0 - alike)), v_add (one, d)), v_set (0x1p-28f)),
+      v_mul (v_set (1.0f - 0x1p-10f), apart));
+}
+
 /* Compares the intersection with `share` times the sum of both areas, or, for IoS, times the
  * smaller area. Returns the lanes where it is at least as large: only these boxes may exceed the
  * limit. */
 INLINE vm
-may_exceed (const nms__columns *c, size_t i, const wide *b, vf inter, int metric, float share)
+may_exceed (const nms__columns *c, size_t i, const wide *b, vf inter, int metric,
+    const nms__pair_bounds *bounds)
 {
   const vf area = v_load (c->scaled + i);
+
+  if (metric == NMS_METRIC_PROBIOU)
+    return may_be_alike (c, i, b, bounds->alike);
   return v_ge (inter,
-      v_mul (v_set (share),
+      v_mul (v_set (bounds->share),
           metric == NMS_METRIC_IOS ? v_min (area, b->scaled) : v_add (area, b->scaled)));
 }
 
@@ -83,10 +117,14 @@ metric_lanes_of_block (const nms__columns *c, size_t first, size_t n, const wide
     const vf inter = v_mul (w, h);
     vm hit = m_and (v_gt (w, least), v_gt (h, least));
     if (screens)
-      hit = m_and (hit, may_exceed (c, first + i, b, inter, metric, bounds->share));
+      hit = m_and (hit, may_exceed (c, first + i, b, inter, metric, bounds));
     uint64_t bits = m_bits (hit);
     if (!bits)
       continue;
+    if (metric == NMS_METRIC_PROBIOU) { /* box_blocks.c computes it */
+      hits |= bits << i;
+      continue;
+    }
     const vf v = metric_lanes (c, first + i, b, inter, metric);
     v_store (value + i, v);
     if (screens && (metric == NMS_METRIC_DIOU || metric == NMS_METRIC_GIOU))
@@ -108,6 +146,8 @@ metric_lanes_by_metric (const nms__columns *c, size_t first, size_t n, const wid
       return metric_lanes_of_block (c, first, n, b, NMS_METRIC_DIOU, bounds, screens, value);
     case NMS_METRIC_GIOU:
       return metric_lanes_of_block (c, first, n, b, NMS_METRIC_GIOU, bounds, screens, value);
+    case NMS_METRIC_PROBIOU:
+      return metric_lanes_of_block (c, first, n, b, NMS_METRIC_PROBIOU, bounds, screens, value);
     default:
       return metric_lanes_of_block (c, first, n, b, NMS_METRIC_IOU, bounds, screens, value);
   }
