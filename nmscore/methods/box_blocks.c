@@ -6,6 +6,8 @@
 #include "frame/order.h"
 #include "geometry/probiou.h"
 
+#include <math.h>
+
 /* Boxes in a group of blocks. */
 #define GROUP ((size_t) NMS__BLOCK * NMS__BLOCK)
 
@@ -317,10 +319,12 @@ nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
     number_bits = bits_of (p.count);
   }
   const uint64_t *keys = sort (f, b, number, number_bits);
+  b->least_area = INFINITY;
   for (size_t place = 0; place < f->count; place++) {
     const uint32_t pos = nms__packed_position (keys[place]);
     nms__box box = nms__frame_box (f, pos);
     box.scaled = nms__area (box.x1, box.y1, box.x2, box.y2);
+    b->least_area = box.scaled < b->least_area ? box.scaled : b->least_area;
     nms__put_box (&b->box, place, &box, 0);
     b->position[place] = pos;
     b->place[pos] = (uint32_t) place;
@@ -371,6 +375,7 @@ nms__box_blocks_move (const nms__frame *f, nms__box_blocks *b, size_t place, con
   if (f->rotated)
     move_rotated (f, b, place, corners, c);
   const nms__box box = { c[0], c[1], c[2], c[3], nms__area (c[0], c[1], c[2], c[3]), 0 };
+  b->least_area = box.scaled < b->least_area ? box.scaled : b->least_area;
   nms__put_box (&b->box, place, &box, 0);
   widen_at (&b->bounds, place / NMS__BLOCK, &box);
   if (b->count <= GROUP)
@@ -410,6 +415,21 @@ nms__box_blocks_swap (const nms__frame *f, const nms__box_blocks *b, size_t plac
 
 /* -------------------------------------------------------------------- rows */
 
+/* Returns an area that is less than the intersection of the row's box with each box whose overlap
+ * has an effect. */
+static float
+least_inter (const nms__row *r)
+{
+  const nms__box_blocks *b = r->blocks;
+  const float area = r->box.scaled;
+
+  if (!b->screens || r->metric == NMS_METRIC_PROBIOU)
+    return 0.0f;
+  if (r->metric == NMS_METRIC_IOS)
+    return b->pair.share * (area < b->least_area ? area : b->least_area);
+  return b->pair.share * (area + b->least_area);
+}
+
 void
 nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size_t place,
     const uint64_t *wanted)
@@ -435,6 +455,7 @@ nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size
   r->compared = 0;
   r->measure = f->kernels->method->metric_block;
   r->metric = (int) o->metric;
+  r->least_inter = least_inter (r);
   r->upright = 0;
   r->min_size_ratio = f->rotated ? 0.0f : o->min_size_ratio;
   r->refines = f->rotated || f->parent.data || o->metric == NMS_METRIC_PROBIOU;
@@ -451,7 +472,7 @@ intersecting (const nms__row *r, const nms__columns *bounds, size_t first, size_
   const size_t n = most - first < NMS__BLOCK ? most - first + 1 : NMS__BLOCK;
   nms__box box = r->box;
 
-  box.scaled = 0.0f;
+  box.scaled = r->upright ? 0.0f : r->least_inter;
   const uint64_t mask = r->frame->kernels->overlap_block (bounds, first, n, &box, NULL, NULL);
   return least > first ? mask & ~(uint64_t) 0 << (least - first) : mask;
 }

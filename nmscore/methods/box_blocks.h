@@ -42,6 +42,7 @@ typedef uint64_t nms__measure_block (const nms__columns *columns, size_t first, 
 typedef struct nms__box_blocks {
   size_t count;          /* number of boxes */
   nms__pair_bounds pair; /* what kernels get */
+  float least_area;      /* no box has a lesser one */
   int screens; /* not 0: rows may leave out pairs below the bounds, because these have no effect */
   nms__box_columns box; /* by place, the position in spatial order; `scaled` is the area;
                               * behind the last box, to the end of its block, boxes without area */
@@ -152,6 +153,7 @@ typedef struct nms__row {
   const nms__box_blocks *blocks;
   const uint64_t *wanted;
   nms__box box;
+  float least_inter; /* a box that matters has a greater intersection with the box */
   size_t place, begin, end;
   size_t first_group;          /* number of the first group that was not yet tested */
   uint64_t groups;             /* bits of the groups before first_group not yet visited */
