@@ -5,12 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void
-add_branch (Merging *m, guint i)
+/* Appends what passes the source pad to a text. */
+static GstPadProbeReturn
+note_passed (GstPad *pad, GstPadProbeInfo *info, gpointer text)
 {
-  g_autofree gchar *name = g_strdup_printf ("sink_%u", i);
+  GstClockTime time, duration;
 
-  m->branch[i] = gst_harness_new_with_element (m->element, name, NULL);
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+    g_string_append_printf (text, "buffer:%d ",
+        (gint) (GST_BUFFER_PTS (GST_PAD_PROBE_INFO_BUFFER (info)) / GST_MSECOND));
+  } else if (GST_EVENT_TYPE (info->data) == GST_EVENT_GAP) {
+    gst_event_parse_gap (info->data, &time, &duration);
+    g_string_append_printf (text, "gap:%d+%d ", (gint) (time / GST_MSECOND),
+        (gint) (duration / GST_MSECOND));
+  } else {
+    g_string_append_printf (text, "%s ", GST_EVENT_TYPE_NAME (info->data));
+  }
+  return GST_PAD_PROBE_OK;
 }
 
 void
@@ -18,14 +29,20 @@ merging_new (Merging *m, const gchar *launch, guint count, gboolean live)
 {
   GstElement *element = element_new (launch);
 
-  *m = (Merging) { .element = element, .count = count };
+  *m = (Merging) { .element = element, .count = count, .passed = g_string_new (NULL) };
   m->main = gst_harness_new_with_element (element, "sink", "src");
   gst_object_unref (element);
   gst_harness_set_live (m->main, live);
   for (guint i = 0; i < count; i++) {
-    add_branch (m, i);
+    g_autofree gchar *name = g_strdup_printf ("sink_%u", i);
+
+    m->branch[i] = gst_harness_new_with_element (m->element, name, NULL);
     gst_harness_set_live (m->branch[i], live);
   }
+  gst_pad_add_probe (m->main->sinkpad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
+          | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
+      note_passed, m->passed, NULL);
 }
 
 void
@@ -47,28 +64,18 @@ void
 merging_close (Merging *m)
 {
   for (guint i = 0; i < m->count; i++)
-    g_clear_pointer (&m->branch[i], gst_harness_teardown);
+    gst_harness_teardown (m->branch[i]);
   harness_free (m->main);
-}
-
-GstPad *
-merging_pad (Merging *m, guint i)
-{
-  gchar *name = g_strdup_printf ("sink_%u", i);
-  GstPad *pad = gst_element_get_static_pad (m->element, name);
-
-  g_free (name);
-  g_assert_nonnull (pad);
-  return pad;
+  g_string_free (m->passed, TRUE);
 }
 
 void
 merging_push_box (Merging *m, guint i, GstClockTime time, gint x)
 {
   GstBuffer *buffer = frame_new (time);
+  g_autofree gchar *box = x >= 0 ? g_strdup_printf ("0 a %d,20,30,40 0.5", x) : NULL;
 
-  if (x >= 0)
-    add_scored (buffer, 0, "a", x, 20, 30, 40, 0.5);
+  add_boxes (buffer, box ? box : "");
   g_assert_cmpint (gst_harness_push (m->branch[i], buffer), ==, GST_FLOW_OK);
 }
 
@@ -76,6 +83,18 @@ void
 merging_push_main (Merging *m, GstClockTime time)
 {
   g_assert_cmpint (gst_harness_push (m->main, frame_new (time)), ==, GST_FLOW_OK);
+}
+
+GstBuffer *
+merging_merge (Merging *m, GstBuffer *branch, GstBuffer *main)
+{
+  GstBuffer *out;
+
+  g_assert_cmpint (gst_harness_push (m->branch[0], branch), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (m->main, main ? main : frame_new (0)), ==, GST_FLOW_OK);
+  out = gst_harness_pull (m->main);
+  g_assert_nonnull (out);
+  return out;
 }
 
 void
@@ -89,24 +108,24 @@ merging_expect (Merging *m, GstClockTime time, const gchar *boxes)
 }
 
 void
-merging_expect_none (Merging *m)
+merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value)
 {
-  g_usleep (30 * 1000);
-  g_assert_cmpuint (gst_harness_buffers_in_queue (m->main), ==, 0);
+  g_autoptr (GstPad) pad = gst_pad_get_peer (m->branch[i]->srcpad);
+
+  if (stat_of ((gpointer) pad, name) != value)
+    g_error ("branch %u: %s is not %" G_GUINT64_FORMAT, i, name, value);
 }
 
 void
-merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value)
+merging_expect_error (GstBus *bus, const gchar *words)
 {
-  g_autoptr (GstPad) pad = merging_pad (m, i);
-  g_autoptr (GstStructure) stats = NULL;
-  guint64 found;
+  assert_says (gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR), words);
+}
 
-  g_object_get (pad, "stats", &stats, NULL);
-  g_assert_true (gst_structure_get_uint64 (stats, name, &found));
-  if (found != value)
-    g_error ("branch %u: %s is %" G_GUINT64_FORMAT ", not %" G_GUINT64_FORMAT, i, name, found,
-        value);
+void
+merging_expect_passed (Merging *m, const gchar *expected)
+{
+  g_assert_cmpstr (m->passed->str, ==, expected);
 }
 
 GstEvent *
@@ -164,23 +183,27 @@ boxes_of (const gchar *text)
   return boxes;
 }
 
-/* Plays gap-a:300+200, eos-a or small-a. */
+/* Plays a step with a dash: gap-a:300+200, eos-m. */
 static void
 play_event (Merging *m, const gchar *step)
 {
   const gchar *dash = strchr (step, '-');
-  GstHarness *branch = m->branch[dash[1] - 'a'];
+  GstHarness *h = dash[1] == 'm' ? m->main : m->branch[dash[1] - 'a'];
   gchar *rest;
 
-  if (g_str_has_prefix (step, "eos")) {
-    gst_harness_push_event (branch, gst_event_new_eos ());
-  } else if (g_str_has_prefix (step, "small")) {
-    gst_harness_set_src_caps_str (branch,
-        "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1");
+  if (g_str_has_prefix (step, "small") || g_str_has_prefix (step, "large")) {
+    gst_harness_set_src_caps_str (h, *step == 's' ? QUARTER_CAPS : FRAME_CAPS);
+  } else if (g_str_has_prefix (step, "flush")) {
+    push_flush (h);
+    push_segment (h, 0, 0);
+  } else if (g_str_has_prefix (step, "eos")) {
+    gst_harness_push_event (h, gst_event_new_eos ());
+  } else if (g_str_has_prefix (step, "tag")) {
+    gst_harness_push_event (h, gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, step, NULL)));
   } else {
     const GstClockTime start = read_time (dash + 3, &rest);
 
-    gst_harness_push_event (branch,
+    gst_harness_push_event (h,
         gst_event_new_gap (start,
             *rest == '+' ? read_time (rest + 1, &rest) : GST_CLOCK_TIME_NONE));
   }
@@ -189,31 +212,31 @@ play_event (Merging *m, const gchar *step)
 static void
 play_step (Merging *m, const gchar *step)
 {
-  const gchar *dot = strchr (step, '.'), *colon = strchr (step, ':');
-  GstClockTime time;
-  gchar *rest, *text;
+  const gchar *dot = strchr (step, '.');
+  g_autofree gchar *text = NULL;
+  gchar *rest = NULL;
+  const GstClockTime time = read_time (step + 1, &rest);
 
   if (g_str_equal (step, "none")) {
-    merging_expect_none (m);
+    g_usleep (30 * 1000);
+    g_assert_cmpuint (gst_harness_buffers_in_queue (m->main), ==, 0);
+  } else if (g_str_equal (step, "=eos")) {
+    gst_event_unref (merging_wait_event (m, GST_EVENT_EOS));
   } else if (dot) {
-    text = g_strndup (dot + 1, (gsize) (colon - dot - 1));
-    merging_expect_stat (m, (guint) (*step - 'a'), text, g_ascii_strtoull (colon + 1, NULL, 10));
-    g_free (text);
+    rest = strchr (dot, ':');
+    text = g_strndup (dot + 1, (gsize) (rest - dot - 1));
+    merging_expect_stat (m, (guint) (*step - 'a'), text, g_ascii_strtoull (rest + 1, NULL, 10));
   } else if (g_ascii_isalpha (step[1])) {
     play_event (m, step);
+  } else if (*step == 'm') {
+    merging_push_main (m, time);
+  } else if (*step == '!') {
+    reach_deadline (m, time);
+  } else if (*step == '=') {
+    text = boxes_of (rest + 1);
+    merging_expect (m, time, text);
   } else {
-    time = read_time (step + 1, &rest);
-    if (*step == 'm') {
-      merging_push_main (m, time);
-    } else if (*step == '!') {
-      reach_deadline (m, time);
-    } else if (*step == '=') {
-      text = boxes_of (rest + 1);
-      merging_expect (m, time, text);
-      g_free (text);
-    } else {
-      merging_push_box (m, (guint) (*step - 'a'), time, rest[1] ? atoi (rest + 1) : -1);
-    }
+    merging_push_box (m, (guint) (*step - 'a'), time, rest[1] ? atoi (rest + 1) : -1);
   }
 }
 
@@ -227,4 +250,16 @@ merging_play (Merging *m, const gchar *steps)
     play_step (m, list[i]);
   }
   g_strfreev (list);
+}
+
+void
+merging_run (gconstpointer data)
+{
+  const MergingRow *row = data;
+  g_auto (Merging) m = { 0 };
+
+  merging_open (&m, row->launch, row->branches, NULL, row->live);
+  merging_play (&m, row->steps);
+  if (row->passed)
+    merging_expect_passed (&m, row->passed);
 }

@@ -9,13 +9,15 @@
 
 #define MERGING_BRANCHES 8
 #define FRAME (100 * GST_MSECOND)
+#define QUARTER_CAPS "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1"
 
 typedef struct
 {
   GstElement *element; /* owned by the harness */
   GstHarness *main;
   GstHarness *branch[MERGING_BRANCHES];
-  guint count; /* branches */
+  guint count;     /* branches */
+  GString *passed; /* see merging_expect_passed */
 } Merging;
 
 /* Creates the element of this launch line and `count` branches with pictures of these caps (NULL:
@@ -29,9 +31,6 @@ void merging_start (Merging *m, const gchar *caps);
 void merging_close (Merging *m);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Merging, merging_close)
 
-/* Returns the pad of a branch. Unref it. */
-GstPad *merging_pad (Merging *m, guint i);
-
 /* Pushes a buffer at this time with a region of 30x40 pixels at x, 20 to a branch; with a
  * negative x, one without boxes. */
 void merging_push_box (Merging *m, guint i, GstClockTime time, gint x);
@@ -39,23 +38,33 @@ void merging_push_box (Merging *m, guint i, GstClockTime time, gint x);
 /* Pushes a main buffer without boxes. */
 void merging_push_main (Merging *m, GstClockTime time);
 
+/* Pushes the buffers, which it takes, to the first branch and to the main stream (NULL: one at 0 s
+ * without boxes). Returns the buffer that comes out. */
+GstBuffer *merging_merge (Merging *m, GstBuffer *branch, GstBuffer *main);
+
 /* Waits for a main buffer, checks its time and its boxes. */
 void merging_expect (Merging *m, GstClockTime time, const gchar *boxes);
 
-/* Checks that no main buffer comes within 30 ms. */
-void merging_expect_none (Merging *m);
-
 /* Checks a count of a branch. */
 void merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value);
+
+/* Waits until the bus has an error, and checks its text. */
+void merging_expect_error (GstBus *bus, const gchar *words);
+
+/* Checks what the element has pushed since merging_new: "stream-start caps segment gap:100+50
+ * buffer:200 eos ", with times in ms. */
+void merging_expect_passed (Merging *m, const gchar *expected);
 
 /* Plays steps, separated by blanks, with times in ms; - is a buffer without a PTS:
  *   a60:7       branch a (sink_0), b, c, .. gets a buffer with a box at x = 7; a60: one without box
  *   m100        the main stream gets a buffer
  *   =100:1+2    a main buffer comes that has boxes at x = 1 and 2; or =100:4,40,60,80 in full
+ *   =eos        the event EOS comes
  *   none        no main buffer comes
- *   gap-a:300+200  a GAP event of branch a; without + of unknown length
- *   eos-a       EOS of branch a
- *   small-a     branch a has pictures of 320x240 from now on
+ *   gap-a:300+200  a GAP event of branch a, or m, the main stream; without + of unknown length
+ *   eos-a, tag-a   other events
+ *   flush-a     a flush and the next segment
+ *   small-a     pictures of 320x240 from now on; or large-a, of 640x480
  *   !300        (live) the element waits until 300 ms, which come now
  *   a.in:3      the count `in` of branch a is 3 */
 void merging_play (Merging *m, const gchar *steps);
@@ -63,3 +72,15 @@ void merging_play (Merging *m, const gchar *steps);
 /* Removes what a harness has got at the source pad up to an event of this type, which is
  * returned. Waits for it. */
 GstEvent *merging_wait_event (Merging *m, GstEventType type);
+
+typedef struct
+{
+  const gchar *name, *launch;
+  guint branches;
+  gboolean live;
+  const gchar *steps;
+  const gchar *passed; /* as merging_expect_passed takes it, or NULL */
+} MergingRow;
+
+/* Plays the steps of a MergingRow. */
+void merging_run (gconstpointer row);

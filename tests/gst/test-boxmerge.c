@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * boxmerge: where the boxes of a branch come to lie in the main frame, what belongs to
- * them, and that pixels are not copied.
+ * boxmerge: which buffer of a branch belongs to which main buffer, and how long a main buffer
+ * waits; where the boxes of a branch come to lie in the main frame, what belongs to them, and that
+ * pixels are not copied.
  */
 #include <math.h>
 #include <string.h>
@@ -9,253 +10,284 @@
 #include "gstrunner.h"
 #include "merging.h"
 
-#define QUARTER "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1"
-#define UPRIGHT "video/x-raw,format=GRAY8,width=240,height=320,framerate=10/1"
+#define UPRIGHT_CAPS "video/x-raw,format=GRAY8,width=240,height=320,framerate=10/1"
+#define NARROW_CAPS "video/x-raw,format=GRAY8,width=214,height=480,framerate=10/1"
 
-/* Sends one box, at 10,20 and 30x40 pixels large, through a branch with a picture of 320x240 or
- * other caps and these properties of its pad. */
+static const MergingRow matches[] = {
+  /* 60 ms is more than half a frame from 0, and less from 100 ms */
+  { "nearest", "boxmerge", 1, FALSE, "a60:1 m0 =0: m100 =100:1 a250:2 m200 =200:2 a.merged:2" },
+  { "tolerance", "boxmerge tolerance=1000000", 1, FALSE, "a1:1 m0 =0:1 a102:2 m100 =100:" },
+  { "waits for each of several branches", "boxmerge", 2, FALSE, "m0 none a0:1 none b0:2 =0:1+2" },
+  { "a buffer between main buffers is dropped, and the main buffer waits for the next one",
+      "boxmerge tolerance=1000000", 1, FALSE,
+      "a0:1 m0 =0:1 m100 a50:2 none a100:3 =100:3 a.in:3 a.merged:2 a.without-match:1 "
+      "a.too-late:0" },
+  { "a later buffer of a branch that drops frames shows that no earlier one comes", "boxmerge", 1,
+      FALSE, "a0:0 m0 =0:0 m100 none a500:5 =100: m200 =200: m300 =300: m400 =400: m500 =500:5" },
+  { "hold", "boxmerge sink_0::hold=250000000", 1, FALSE,
+      "a0:1 m0 =0:1 a500:2 m100 =100:1 m200 =200:1 m300 =300: m400 =400: m500 =500:2 "
+      "a.merged:2 a.held:2 a.boxes:4" },
+  { "another size of the branch's picture ends the hold",
+      "boxmerge sink_0::hold=1000000000 sink_0::width=640 sink_0::height=480", 1, FALSE,
+      "a0:1 m0 =0:1 small-a a200:2 m100 =100: m200 =200:4,40,60,80" },
+  { "a GAP covers main buffers, and does not end the hold", "boxmerge sink_0::hold=100000000", 1,
+      FALSE,
+      "a0:1 m0 =0:1 gap-a:100+200 m100 =100:1 m200 =200: m300 none gap-a:300 =300: m400 none "
+      "a400:4 =400:4 a.in:2" },
+  { "EOS of a branch ends the waiting for it", "boxmerge", 3, FALSE,
+      "a0:1 eos-a b0:2 m0 none eos-c =0:1+2 m100 none b100:3 =100:3" },
+  { "buffers without a PTS are matched in their order", "boxmerge", 1, FALSE,
+      "a-:0 m- =-:0 a-:1 m100 =100:1 a100:2 m- =-:2" },
+  { "what comes after the latency is too late", "boxmerge latency=200000000", 1, TRUE,
+      "a0:1 m0 =0:1 m100 !300 =100: a100:2 a200:3 m200 =200:3 a.too-late:1 a.merged:2 a.in:3" },
+  { "a dead branch costs the latency, but not of main buffers without a PTS",
+      "boxmerge latency=50000000", 1, TRUE,
+      "m0 !50 =0: m100 !150 =100: m200 !250 =200: m- !50 =-:" },
+  { "waits for a branch without data once", "boxmerge latency=200000000 ignore-inactive-pads=true",
+      2, TRUE, "a0:1 m0 !200 =0:1 m100 a100:2 =100:2" },
+  { "force-live", "boxmerge force-live=true latency=200000000", 1, FALSE, "m0 !200 =0:" },
+  { NULL },
+};
+
+/* The latency of upstream counts too. */
 static void
-expect_place (const gchar *properties, const gchar *caps, const gchar *expected)
+test_upstream_latency (void)
 {
-  g_autofree gchar *launch = g_strdup_printf ("boxmerge %s", properties);
   g_auto (Merging) m = { 0 };
 
-  merging_open (&m, launch, 1, caps, FALSE);
-  merging_play (&m, "a0:10 m0");
-  merging_expect (&m, 0, expected);
-  merging_expect_stat (&m, 0, "merged", 1);
-  merging_expect_stat (&m, 0, "boxes", *expected ? 1 : 0);
+  merging_open (&m, "boxmerge latency=200000000", 1, NULL, TRUE);
+  gst_harness_set_upstream_latency (m.main, 30 * GST_MSECOND);
+  gst_harness_set_upstream_latency (m.branch[0], 70 * GST_MSECOND);
+  g_assert_cmpuint (gst_harness_query_latency (m.main), ==, 270 * GST_MSECOND);
+  merging_play (&m, "m0 !270 =0:");
 }
 
+/* A detector that takes every fifth frame and needs 150 ms: hold adds its boxes to the frames
+ * after that. */
 static void
-test_places (void)
+test_slow_branch (void)
 {
-  expect_place ("", QUARTER, "10,20,30,40");
-  expect_place ("sink_0::xpos=320 sink_0::ypos=100", QUARTER, "330,120,30,40");
-  expect_place ("sink_0::xpos=-5 sink_0::ypos=-25", QUARTER, "5,-5,30,40");
-  expect_place ("sink_0::width=640 sink_0::height=480", QUARTER, "20,40,60,80");
-  expect_place ("sink_0::width=160 sink_0::xpos=7", QUARTER, "12,20,15,40");
+  g_auto (Merging) m = { 0 };
+
+  merging_open (&m, "boxmerge latency=50000000 sink_0::hold=700000000", 1, NULL, TRUE);
+  for (guint i = 0; i < 50; i++) {
+    g_autofree gchar *steps = g_strdup_printf ("m%u !%u =%u:%s", 100 * i, 100 * i + 50, 100 * i,
+        i < 2 ? "" : "0");
+
+    if (i % 5 == 2)
+      merging_push_box (&m, 0, (i - 2) * FRAME, 0);
+    merging_play (&m, steps);
+  }
+  merging_play (&m, "a.in:10 a.too-late:10 a.held:48");
 }
 
+/* Running times are compared, not timestamps. */
 static void
-test_tiles (void)
+test_segments (void)
 {
-  expect_place ("sink_0::tiles=2x2", QUARTER, "10,20,30,40");
-  expect_place ("sink_0::tiles=2x2 sink_0::tile-index=3", QUARTER, "330,260,30,40");
-  /* tiles of 352 x 272 at 288, 208; the picture of the branch is smaller */
-  expect_place ("sink_0::tiles=2x2+64 sink_0::tile-index=3", QUARTER, "299,231,33,45");
-  /* tiles of 214 x 480 at 0, 212, 426 */
-  expect_place ("sink_0::tiles=3x1 sink_0::tile-index=1 sink_0::xpos=99",
-      "video/x-raw,format=GRAY8,width=214,height=480,framerate=10/1", "222,20,30,40");
-  expect_place ("sink_0::tiles=3x1 sink_0::tile-index=2",
-      "video/x-raw,format=GRAY8,width=214,height=480,framerate=10/1", "436,20,30,40");
+  static const struct
+  {
+    GstClockTime start, stop;
+    gdouble rate;
+    gboolean main; /* also that of the main stream */
+    const gchar *steps;
+  } rows[] = {
+    { 10 * GST_SECOND, GST_CLOCK_TIME_NONE, 1, FALSE, "a10100:1 m0 =0: m100 =100:1" },
+    { 0, 10 * FRAME, -1, TRUE,
+        "a900:9 m900 =900:9 a800:8 m800 =800:8 a700:7 m700 =700:7 a0:1 m0 =0:1" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstSegment segment;
+    g_auto (Merging) m = { 0 };
+
+    merging_open (&m, "boxmerge", 1, NULL, FALSE);
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+    segment.start = rows[i].start;
+    segment.stop = rows[i].stop;
+    segment.rate = rows[i].rate;
+    gst_harness_push_event (m.branch[0], gst_event_new_segment (&segment));
+    if (rows[i].main)
+      gst_harness_push_event (m.main, gst_event_new_segment (&segment));
+    merging_play (&m, rows[i].steps);
+  }
 }
 
-static void
-test_directions (void)
-{
-  expect_place ("sink_0::video-direction=180", QUARTER, "280,180,30,40");
-  expect_place ("sink_0::video-direction=horiz", QUARTER, "280,20,30,40");
-  expect_place ("sink_0::video-direction=vert", QUARTER, "10,180,30,40");
-  /* The branch turned 320x240 into 240x320. */
-  expect_place ("sink_0::video-direction=90r", UPRIGHT, "20,200,40,30");
-  expect_place ("sink_0::video-direction=90l sink_0::xpos=1", UPRIGHT, "261,10,40,30");
-  expect_place ("sink_0::video-direction=ul-lr", UPRIGHT, "20,10,40,30");
-  expect_place ("sink_0::video-direction=ur-ll", UPRIGHT, "260,200,40,30");
-  expect_place ("sink_0::video-direction=90r sink_0::width=640 sink_0::height=480", UPRIGHT,
-      "40,400,80,60");
-}
-
-static void
-test_clip (void)
-{
-  expect_place ("sink_0::xpos=-20 sink_0::clip=true", QUARTER, "0,20,20,40");
-  expect_place ("sink_0::xpos=620", QUARTER, "630,20,30,40");
-  expect_place ("sink_0::xpos=620 sink_0::clip=true", QUARTER, "630,20,10,40");
-  expect_place ("sink_0::xpos=640", QUARTER, "");
-}
-
-/* Returns a structure of region `n` of the buffer, or NULL. */
+/* Returns the structure "source" of a region, or NULL. */
 static GstStructure *
-param_of (GstBuffer *buffer, guint n, const gchar *name)
+source_of (GstMeta *meta)
 {
-  GstMeta *meta = NULL;
+  return gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta,
+      "source");
+}
+
+/* Returns the regions with their sources: "10,20,30,40 sink_0 cut; 5,5,9,9 -". Free it. */
+static gchar *
+sources_on (GstBuffer *buffer)
+{
+  gchar **places = g_strsplit (boxes_on (buffer), " ", -1), *text;
   gpointer state = NULL;
 
-  for (guint i = 0; i <= n; i++)
-    meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-        GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-  g_assert_nonnull (meta);
-  return gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta, name);
+  for (guint i = 0; places[i]; i++) {
+    GstStructure *source = source_of (gst_buffer_iterate_meta_filtered (buffer, &state,
+        GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE));
+    const gchar *name = source ? gst_structure_get_string (source, "name") : NULL;
+    g_autofree gchar *place = places[i];
+    gboolean cut = FALSE;
+
+    if (source)
+      gst_structure_get_boolean (source, "cut", &cut);
+    places[i] = g_strdup_printf ("%s %s%s", place, name ? name : "-", cut ? " cut" : "");
+  }
+  text = g_strjoinv ("; ", places);
+  g_strfreev (places);
+  return text;
 }
 
-static const gchar *
-source_of (GstBuffer *buffer, guint n)
+typedef struct
 {
-  GstStructure *source = param_of (buffer, n, "source");
+  const gchar *name, *properties; /* of the branch, separated by blanks */
+  const gchar *caps;              /* of its picture */
+  const gchar *box;               /* a place in it */
+  const gchar *expected;          /* as sources_on writes it */
+  const gchar *had;               /* its structure "source", or NULL */
+} Place;
 
-  return source ? gst_structure_get_string (source, "name") : NULL;
-}
-
-static gdouble
-confidence_of (GstBuffer *buffer, guint n)
-{
-  gdouble confidence = NAN;
-
-  gst_structure_get_double (param_of (buffer, n, "detection"), "confidence", &confidence);
-  return confidence;
-}
-
-/* Returns the source of the only region: its name, and whether it is cut. Free it. */
-static gchar *
-only_source (GstBuffer *buffer)
-{
-  GstStructure *source = param_of (buffer, 0, "source");
-  const gchar *name = source_of (buffer, 0);
-  gboolean cut = FALSE;
-
-  g_assert_cmpuint (count_on (buffer), ==, 1);
-  if (source)
-    gst_structure_get_boolean (source, "cut", &cut);
-  return g_strdup_printf ("%s%s", name ? name : "-", cut ? " cut" : "");
-}
-
-/* Sends a box of 30x40 pixels at x, 20 through a branch, with the structure "source" of `had` if
- * that is not NULL, and checks the source that comes out. */
 static void
-expect_source (const gchar *properties, const gchar *caps, gint x, const gchar *had,
-    const gchar *expected)
+run_place (gconstpointer data)
 {
-  g_autofree gchar *launch = g_strdup_printf ("boxmerge %s", properties), *found = NULL;
-  GstVideoRegionOfInterestMeta *roi;
-  g_autoptr (GstBuffer) buffer = frame_new (0);
+  const Place *row = data;
+  gchar **words = g_strsplit (row->properties, " ", -1);
+  g_autofree gchar *properties = g_strjoinv (" sink_0::", words), *found = NULL;
+  g_autofree gchar *launch = g_strdup_printf ("boxmerge %s%s", *properties ? "sink_0::" : "",
+      properties);
+  g_autofree gchar *box = g_strdup_printf ("0 a %s 0.5", row->box);
+  GstBuffer *buffer = frame_with (box);
+  g_autoptr (GstBuffer) out = NULL;
   g_auto (Merging) m = { 0 };
 
-  merging_open (&m, launch, 1, caps, FALSE);
-  roi = add_scored (buffer, 0, "a", x, 20, 30, 40, 0.5);
-  if (had)
-    gst_video_region_of_interest_meta_add_param (roi, gst_structure_from_string (had, NULL));
-  gst_harness_push (m.branch[0], buffer);
-  merging_push_main (&m, 0);
-  buffer = gst_harness_pull (m.main);
-  found = only_source (buffer);
-  if (strcmp (found, expected) != 0)
-    g_error ("%s, box at %d: \"%s\", not \"%s\"", properties, x, found, expected);
+  if (row->had)
+    add_structure (gst_buffer_get_video_region_of_interest_meta_id (buffer, 0), row->had);
+  merging_open (&m, launch, 1, row->caps, FALSE);
+  out = merging_merge (&m, buffer, NULL);
+  found = sources_on (out);
+  g_assert_cmpstr (found, ==, row->expected);
+  merging_expect_stat (&m, 0, "merged", 1);
+  merging_expect_stat (&m, 0, "boxes", *row->expected ? 1 : 0);
+  g_strfreev (words);
 }
 
-/* Boxes at an edge of the branch's picture are cut, but not those at an edge of the main frame. */
-static void
-test_cut (void)
-{
-  static const gchar right[] = "sink_0::xpos=320";
+#define BOX "10,20,30,40"
 
-  expect_source (right, QUARTER, 0, NULL, "sink_0 cut");
-  expect_source (right, QUARTER, 5, NULL, "sink_0 cut");
-  expect_source (right, QUARTER, -10, NULL, "sink_0 cut");
-  expect_source (right, QUARTER, 6, NULL, "sink_0");
-  expect_source (right, QUARTER, 290, NULL, "sink_0");
-  expect_source ("", QUARTER, 0, NULL, "sink_0");
-  expect_source ("", QUARTER, 285, NULL, "sink_0 cut");
-  expect_source ("sink_0::clip=true", QUARTER, 300, NULL, "sink_0 cut");
+static const Place places[] = {
+  { "same place", "", QUARTER_CAPS, BOX, "10,20,30,40 sink_0" },
+  { "moved", "xpos=320 ypos=100", QUARTER_CAPS, BOX, "330,120,30,40 sink_0" },
+  { "moved off the frame", "xpos=-5 ypos=-25", QUARTER_CAPS, BOX, "5,-5,30,40 sink_0" },
+  { "scaled", "width=640 height=480", QUARTER_CAPS, BOX, "20,40,60,80 sink_0" },
+  { "scaled in width", "width=160 xpos=7", QUARTER_CAPS, BOX, "12,20,15,40 sink_0 cut" },
+  { "tile 0", "tiles=2x2", QUARTER_CAPS, BOX, "10,20,30,40 sink_0" },
+  { "tile 3", "tiles=2x2 tile-index=3", QUARTER_CAPS, BOX, "330,260,30,40 sink_0" },
+  /* tiles of 352 x 272 at 288, 208; the picture of the branch is smaller */
+  { "tile with overlap", "tiles=2x2+64 tile-index=3", QUARTER_CAPS, BOX, "299,231,33,45 sink_0" },
+  /* tiles of 214 x 480 at 0, 212, 426 */
+  { "middle tile", "tiles=3x1 tile-index=1 xpos=99", NARROW_CAPS, BOX, "222,20,30,40 sink_0" },
+  { "last tile", "tiles=3x1 tile-index=2", NARROW_CAPS, BOX, "436,20,30,40 sink_0" },
+  { "180", "video-direction=180", QUARTER_CAPS, BOX, "280,180,30,40 sink_0" },
+  { "horiz", "video-direction=horiz", QUARTER_CAPS, BOX, "280,20,30,40 sink_0" },
+  { "vert", "video-direction=vert", QUARTER_CAPS, BOX, "10,180,30,40 sink_0" },
+  /* the branch turned 320x240 into 240x320 */
+  { "90r", "video-direction=90r", UPRIGHT_CAPS, BOX, "20,200,40,30 sink_0" },
+  { "90l", "video-direction=90l xpos=1", UPRIGHT_CAPS, BOX, "261,10,40,30 sink_0" },
+  { "ul-lr", "video-direction=ul-lr", UPRIGHT_CAPS, BOX, "20,10,40,30 sink_0" },
+  { "ur-ll", "video-direction=ur-ll", UPRIGHT_CAPS, BOX, "260,200,40,30 sink_0" },
+  { "90r, scaled", "video-direction=90r width=640 height=480", UPRIGHT_CAPS, BOX,
+      "40,400,80,60 sink_0" },
+  { "clip on the left", "xpos=-20 clip=true", QUARTER_CAPS, BOX, "0,20,20,40 sink_0" },
+  { "no clip", "xpos=620", QUARTER_CAPS, BOX, "630,20,30,40 sink_0" },
+  { "clip on the right", "xpos=620 clip=true", QUARTER_CAPS, BOX, "630,20,10,40 sink_0" },
+  { "off the frame", "xpos=640", QUARTER_CAPS, BOX, "" },
+  /* Boxes at an edge of the branch's picture are cut, but not those at an edge of the main frame. */
+  { "cut at 0", "xpos=320", QUARTER_CAPS, "0,20,30,40", "320,20,30,40 sink_0 cut" },
+  { "cut at 5", "xpos=320", QUARTER_CAPS, "5,20,30,40", "325,20,30,40 sink_0 cut" },
+  { "cut at -10", "xpos=320", QUARTER_CAPS, "-10,20,30,40", "310,20,30,40 sink_0 cut" },
+  { "not cut at 6", "xpos=320", QUARTER_CAPS, "6,20,30,40", "326,20,30,40 sink_0" },
+  { "main right edge", "xpos=320", QUARTER_CAPS, "290,20,30,40", "610,20,30,40 sink_0" },
+  { "main left edge", "", QUARTER_CAPS, "0,20,30,40", "0,20,30,40 sink_0" },
+  { "cut on the right", "", QUARTER_CAPS, "285,20,30,40", "285,20,30,40 sink_0 cut" },
+  { "cut, not clipped", "clip=true", QUARTER_CAPS, "300,20,30,40", "300,20,30,40 sink_0 cut" },
   /* the top edge at 260: 20 pixels away, or 10 after scaling */
-  expect_source ("sink_0::edge-margin=19 sink_0::ypos=240", QUARTER, 100, NULL, "sink_0");
-  expect_source ("sink_0::edge-margin=20 sink_0::ypos=240", QUARTER, 100, NULL, "sink_0 cut");
-  expect_source ("sink_0::edge-margin=10 sink_0::ypos=240 sink_0::width=160 sink_0::height=120",
-      QUARTER, 100, NULL, "sink_0 cut");
-  expect_source ("sink_0::tiles=2x1 sink_0::tile-index=1", QUARTER, 0, NULL, "sink_0 cut");
-  expect_source ("sink_0::tiles=2x1 sink_0::tile-index=1 sink_0::video-direction=horiz", QUARTER,
-      290, NULL, "sink_0 cut");
-  /* a branch with the whole frame */
-  expect_source ("", NULL, 0, NULL, "sink_0");
-}
-
-/* Per cent are those of the branch's picture; 0 marks boxes that touch, and an empty text none. */
-static void
-test_edge_margin (void)
-{
-  expect_source ("sink_0::edge-margin=10% sink_0::xpos=320", QUARTER, 32, NULL, "sink_0 cut");
-  expect_source ("sink_0::edge-margin=10% sink_0::xpos=320", QUARTER, 33, NULL, "sink_0");
+  { "margin 19", "edge-margin=19 ypos=240", QUARTER_CAPS, BOX, "10,260,30,40 sink_0" },
+  { "margin 20", "edge-margin=20 ypos=240", QUARTER_CAPS, BOX, "10,260,30,40 sink_0 cut" },
+  { "margin 10, scaled", "edge-margin=10 ypos=240 width=160 height=120", QUARTER_CAPS,
+      "100,20,30,40", "50,250,15,20 sink_0 cut" },
+  { "tile edge", "tiles=2x1 tile-index=1", QUARTER_CAPS, "0,20,30,40", "320,40,30,80 sink_0 cut" },
+  { "mirrored tile edge", "tiles=2x1 tile-index=1 video-direction=horiz", QUARTER_CAPS,
+      "290,20,30,40", "320,40,30,80 sink_0 cut" },
+  { "whole frame", "", NULL, "0,20,30,40", "0,20,30,40 sink_0" },
+  /* per cent of the branch's picture; 0 marks boxes that touch, and an empty text none */
+  { "10 % of 320", "edge-margin=10% xpos=320", QUARTER_CAPS, "32,20,30,40",
+      "352,20,30,40 sink_0 cut" },
+  { "over 10 %", "edge-margin=10% xpos=320", QUARTER_CAPS, "33,20,30,40", "353,20,30,40 sink_0" },
   /* the top edge at 260 is 20 pixels away, and 8.4 % of 240 are 20.16 */
-  expect_source ("sink_0::edge-margin=8.4% sink_0::ypos=240", QUARTER, 100, NULL, "sink_0 cut");
-  expect_source ("sink_0::edge-margin=8.3% sink_0::ypos=240", QUARTER, 100, NULL, "sink_0");
-  expect_source ("sink_0::edge-margin=0 sink_0::xpos=320", QUARTER, 0, NULL, "sink_0 cut");
-  expect_source ("sink_0::edge-margin=0 sink_0::xpos=320", QUARTER, 1, NULL, "sink_0");
-  expect_source ("sink_0::edge-margin=\"\" sink_0::xpos=320", QUARTER, 0, NULL, "sink_0");
-}
+  { "8.4 %", "edge-margin=8.4% ypos=240", QUARTER_CAPS, BOX, "10,260,30,40 sink_0 cut" },
+  { "8.3 %", "edge-margin=8.3% ypos=240", QUARTER_CAPS, BOX, "10,260,30,40 sink_0" },
+  { "touches", "edge-margin=0 xpos=320", QUARTER_CAPS, "0,20,30,40", "320,20,30,40 sink_0 cut" },
+  { "does not touch", "edge-margin=0 xpos=320", QUARTER_CAPS, "1,20,30,40", "321,20,30,40 sink_0" },
+  { "no margin", "edge-margin=\"\" xpos=320", QUARTER_CAPS, "0,20,30,40", "320,20,30,40 sink_0" },
+  /* A mark of an earlier boxmerge is kept, with or without a name. */
+  { "marked", "", QUARTER_CAPS, BOX, "10,20,30,40 sink_0 cut", "source,name=old,cut=true" },
+  { "named", "", QUARTER_CAPS, BOX, "10,20,30,40 sink_0", "source,name=old,cut=false" },
+  { "keeps a name", "source=\"\"", QUARTER_CAPS, BOX, "10,20,30,40 old", "source,name=old" },
+  { "keeps name and mark", "source=\"\"", QUARTER_CAPS, BOX, "10,20,30,40 old cut",
+      "source,name=old,cut=true" },
+  { "adds a mark", "source=\"\"", QUARTER_CAPS, "285,20,30,40", "285,20,30,40 old cut",
+      "source,name=old" },
+  { "mark only", "source=\"\"", QUARTER_CAPS, "285,20,30,40", "285,20,30,40 - cut" },
+  { "no source", "source=\"\"", QUARTER_CAPS, BOX, "10,20,30,40 -" },
+  { NULL },
+};
 
 /* The edges of a main frame of unknown size do not cut either. */
 static void
 test_cut_unknown_size (void)
 {
-  g_autoptr (GstBuffer) buffer = frame_new (0);
   g_autofree gchar *found = NULL;
+  g_autoptr (GstBuffer) out = NULL;
   g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   gst_harness_set_src_caps_str (m.main, "application/x-test");
-  add_boxes (buffer, "0 a 0,20,30,40 0.5");
-  gst_harness_push (m.branch[0], buffer);
-  merging_push_main (&m, 0);
-  buffer = gst_harness_pull (m.main);
-  found = only_source (buffer);
-  g_assert_cmpstr (found, ==, "sink_0");
+  out = merging_merge (&m, frame_with ("0 a 0,20,30,40 0.5"), NULL);
+  found = sources_on (out);
+  g_assert_cmpstr (found, ==, "0,20,30,40 sink_0");
 }
 
-/* A mark of an earlier boxmerge is kept, with or without a name. */
-static void
-test_marks_of_marked (void)
-{
-  expect_source ("", QUARTER, 100, "source,name=old,cut=true", "sink_0 cut");
-  expect_source ("", QUARTER, 100, "source,name=old,cut=false", "sink_0");
-  expect_source ("sink_0::source=\"\"", QUARTER, 100, "source,name=old", "old");
-  expect_source ("sink_0::source=\"\"", QUARTER, 100, "source,name=old,cut=true", "old cut");
-  expect_source ("sink_0::source=\"\"", QUARTER, 285, "source,name=old", "old cut");
-  expect_source ("sink_0::source=\"\"", QUARTER, 285, NULL, "- cut");
-  expect_source ("sink_0::source=\"\"", QUARTER, 100, NULL, "-");
-}
-
-/* Checks that the bus gets an error with this text. */
-static void
-expect_bus_error (GstBus *bus, const gchar *expected)
-{
-  assert_says (gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR), expected);
-}
-
-/* Sets a malformed text, which is an error at once and at the start. */
-static void
-expect_malformed (const gchar *property, const gchar *text, const gchar *expected)
-{
-  g_autoptr (GstElement) element = element_new ("boxmerge");
-  g_autoptr (GstPad) pad = gst_element_request_pad_simple (element, "sink_0");
-  g_autoptr (GstBus) bus = gst_bus_new ();
-
-  gst_element_set_bus (element, bus);
-  g_object_set (pad, property, text, NULL);
-  expect_bus_error (bus, expected);
-  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
-  expect_bus_error (bus, expected);
-  gst_element_set_state (element, GST_STATE_NULL);
-  g_object_set (pad, property, NULL, NULL);
-  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), !=, GST_STATE_CHANGE_FAILURE);
-  gst_element_set_state (element, GST_STATE_NULL);
-  gst_element_set_bus (element, NULL);
-  gst_element_release_request_pad (element, pad);
-}
-
+/* A malformed text is an error at once and at the start. */
 static void
 test_malformed_text (void)
 {
-  static const gchar *const grids[] = { "2", "2x", "x2", "2x2+", "2x2x2", "0x1", "1x0", "2 x2",
-    "-1x2", "2x2+4x", "2000x2", "2x2-4", "2x2+1+1" };
+  static const gchar *const rows[][2] = { { "tiles", "2" }, { "tiles", "2x" }, { "tiles", "x2" },
+    { "tiles", "2x2+" }, { "tiles", "2x2x2" }, { "tiles", "0x1" }, { "tiles", "1x0" },
+    { "tiles", "2 x2" }, { "tiles", "-1x2" }, { "tiles", "2x2+4x" }, { "tiles", "2000x2" },
+    { "tiles", "2x2-4" }, { "tiles", "2x2+1+1" }, { "edge-margin", "5px" },
+    { "edge-margin", "-1" } };
 
-  for (guint i = 0; i < G_N_ELEMENTS (grids); i++) {
-    g_autofree gchar *expected =
-        g_strdup_printf ("sink_0: cannot use tiles: \"%s\" is not COLUMNSx", grids[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *words = g_strdup_printf ("sink_0: cannot use %s: \"%s\" is not %s",
+        rows[i][0], rows[i][1], *rows[i][0] == 't' ? "COLUMNSx" : "a number");
+    g_autoptr (GstElement) element = element_new ("boxmerge");
+    g_autoptr (GstPad) pad = gst_element_request_pad_simple (element, "sink_0");
+    g_autoptr (GstBus) bus = gst_bus_new ();
 
-    expect_malformed ("tiles", grids[i], expected);
+    gst_element_set_bus (element, bus);
+    g_object_set (pad, rows[i][0], rows[i][1], NULL);
+    merging_expect_error (bus, words);
+    gst_element_set_bus (element, NULL);
+    expect_no_start (element, words);
+    g_object_set (pad, rows[i][0], NULL, NULL);
+    expect_start (element);
+    gst_element_release_request_pad (element, pad);
   }
-  expect_malformed ("edge-margin", "5px", "cannot use edge-margin: \"5px\" is not a number");
-  expect_malformed ("edge-margin", "-1", "cannot use edge-margin: \"-1\" is not a number");
 }
 
 /* A tile that is not in the grid is an error of the stream, also if it has no boxes. */
@@ -265,41 +297,42 @@ test_wrong_tile (void)
   GstBus *bus;
   g_auto (Merging) m = { 0 };
 
-  merging_open (&m, "boxmerge sink_0::tiles=2x2 sink_0::tile-index=4", 1, QUARTER, FALSE);
+  merging_open (&m, "boxmerge sink_0::tiles=2x2 sink_0::tile-index=4", 1, QUARTER_CAPS, FALSE);
   bus = harness_bus (m.main);
   merging_play (&m, "a0: m0");
-  expect_bus_error (bus, "no tile 4 in a grid of 2x2");
+  merging_expect_error (bus, "no tile 4 in a grid of 2x2");
+}
+
+static gdouble
+confidence_of (GstBuffer *buffer, gint id)
+{
+  gdouble confidence = NAN;
+
+  gst_structure_get_double (gst_video_region_of_interest_meta_get_param (
+                                gst_buffer_get_video_region_of_interest_meta_id (buffer, id),
+                                "detection"),
+      "confidence", &confidence);
+  return confidence;
 }
 
 /* Boxes of the main stream come first and do not change; ids are unique; parents follow. */
 static void
 test_what_belongs_to_boxes (void)
 {
-  GstBuffer *buffer = frame_new (0);
+  g_autofree gchar *found = NULL;
   g_autoptr (GstBuffer) out = NULL;
-  GstVideoRegionOfInterestMeta *roi;
   g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge sink_1::source=street sink_2::source=\"\"", 3, NULL, FALSE);
-  add_boxes (buffer, "1 car 0,0,100,100 0.75");
-  roi = add_region (buffer, 2, "wheel", 0, 50, 20, 20);
-  roi->parent_id = 1;
-  gst_harness_push (m.branch[0], buffer);
   merging_play (&m, "b0:1 c0:2");
-  buffer = frame_new (0);
-  add_boxes (buffer, "1 main 5,5,5,5");
-  gst_harness_push (m.main, buffer);
-  out = gst_harness_pull (m.main);
-  g_assert_cmpstr (boxes_on (out), ==, "5,5,5,5 0,0,100,100 0,50,20,20 1,20,30,40 2,20,30,40");
-  g_assert_null (source_of (out, 0));
-  g_assert_cmpstr (source_of (out, 1), ==, "sink_0");
-  g_assert_cmpstr (source_of (out, 2), ==, "sink_0");
-  g_assert_cmpstr (source_of (out, 3), ==, "street");
-  g_assert_null (source_of (out, 4));
+  out = merging_merge (&m, frame_with ("1 car 0,0,100,100 0.75; 2 wheel 0,50,20,20 in 1"),
+      frame_with ("1 main 5,5,5,5"));
+  found = sources_on (out);
+  g_assert_cmpstr (found, ==,
+      "5,5,5,5 -; 0,0,100,100 sink_0; 0,50,20,20 sink_0; 1,20,30,40 street; 2,20,30,40 -");
   assert_ids (out, "1 2 3 0 0");
-  roi = gst_buffer_get_video_region_of_interest_meta_id (out, 3);
-  g_assert_cmpint (roi->parent_id, ==, 2);
-  g_assert_cmpfloat (confidence_of (out, 1), ==, 0.75);
+  g_assert_cmpint (gst_buffer_get_video_region_of_interest_meta_id (out, 3)->parent_id, ==, 2);
+  g_assert_cmpfloat (confidence_of (out, 2), ==, 0.75);
 }
 
 /* A main buffer that another element holds is not changed; the memory is shared. A buffer that
@@ -307,28 +340,40 @@ test_what_belongs_to_boxes (void)
 static void
 test_shared_memory (void)
 {
-  GstBuffer *buffer = frame_new (0), *out;
-  GstMemory *memory = gst_buffer_peek_memory (buffer, 0);
   g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
-  merging_push_box (&m, 0, 0, 7);
-  gst_harness_push (m.main, gst_buffer_ref (buffer));
-  out = gst_harness_pull (m.main);
-  g_assert_true (out != buffer);
-  g_assert_true (gst_buffer_peek_memory (out, 0) == memory);
-  g_assert_cmpuint (count_on (out), ==, 1);
-  g_assert_cmpuint (count_on (buffer), ==, 0);
-  gst_buffer_unref (out);
-  gst_buffer_unref (buffer);
+  for (guint boxes = 0; boxes < 2; boxes++) {
+    g_autoptr (GstBuffer) held = frame_new (0), out = NULL;
 
-  buffer = frame_new (FRAME);
-  merging_push_box (&m, 0, FRAME, -1);
-  gst_harness_push (m.main, gst_buffer_ref (buffer));
-  out = gst_harness_pull (m.main);
-  g_assert_true (out == buffer);
-  gst_buffer_unref (out);
-  gst_buffer_unref (buffer);
+    out = merging_merge (&m, frame_with (boxes ? "0 a 7,20,30,40 0.5" : ""), gst_buffer_ref (held));
+    g_assert_true ((out == held) == (boxes == 0));
+    g_assert_true (gst_buffer_peek_memory (out, 0) == gst_buffer_peek_memory (held, 0));
+    g_assert_cmpuint (count_on (out), ==, boxes);
+    g_assert_cmpuint (count_on (held), ==, 0);
+  }
+}
+
+/* A branch's buffer that another owner has does not change, nor do boxes that are held. */
+static void
+test_shared_buffers (void)
+{
+  g_autoptr (GstBuffer) shared = frame_with ("0 a 10,20,30,40 0.5");
+  g_auto (Merging) m = { 0 };
+
+  merging_open (&m, "boxmerge sink_0::hold=1000000000", 1, NULL, FALSE);
+  gst_harness_push (m.branch[0], gst_buffer_ref (shared));
+  for (guint i = 0; i < 3; i++) {
+    g_autoptr (GstBuffer) out = NULL;
+
+    merging_push_main (&m, i * FRAME);
+    out = gst_harness_pull (m.main);
+    g_assert_cmpuint (count_on (out), ==, 1);
+    g_assert_cmpfloat (confidence_of (out, 0), ==, 0.5);
+    if (i == 0)
+      merging_push_box (&m, 0, 5 * FRAME, -1); /* later than the main buffers */
+  }
+  g_assert_cmpfloat (confidence_of (shared, 0), ==, 0.5);
 }
 
 /* The pads' properties through the child proxy, and their defaults. */
@@ -337,7 +382,7 @@ test_defaults (void)
 {
   g_autoptr (GstElement) element = element_new ("boxmerge");
   g_autoptr (GstPad) pad = gst_element_request_pad_simple (element, "sink_%u");
-  GObject *child;
+  g_autoptr (GObject) child = NULL;
 
   assert_values (element, "tolerance latency ignore-inactive-pads force-live", "0 0 false false");
   assert_values (pad,
@@ -346,37 +391,13 @@ test_defaults (void)
   g_assert_cmpuint (gst_child_proxy_get_children_count (GST_CHILD_PROXY (element)), ==, 2);
   child = gst_child_proxy_get_child_by_name (GST_CHILD_PROXY (element), "sink_0");
   g_assert_true (child == G_OBJECT (pad));
-  g_object_unref (child);
   gst_element_release_request_pad (element, pad);
 }
 
-/* A branch's buffer that another owner has does not change, nor do boxes that are held. */
-static void
-test_shared_buffers (void)
-{
-  g_autoptr (GstBuffer) shared = frame_new (0);
-  GstBuffer *out;
-  g_auto (Merging) m = { 0 };
-
-  merging_open (&m, "boxmerge sink_0::hold=1000000000", 1, NULL, FALSE);
-  add_boxes (shared, "0 a 10,20,30,40 0.5");
-  gst_harness_push (m.branch[0], gst_buffer_ref (shared));
-  for (guint i = 0; i < 3; i++) {
-    merging_push_main (&m, i * FRAME);
-    out = gst_harness_pull (m.main);
-    g_assert_cmpuint (count_on (out), ==, 1);
-    g_assert_cmpfloat (confidence_of (out, 0), ==, 0.5);
-    gst_buffer_unref (out);
-    if (i == 0)
-      merging_push_box (&m, 0, 5 * FRAME, -1); /* later than the main buffers */
-  }
-  g_assert_cmpfloat (confidence_of (shared, 0), ==, 0.5);
-}
-
-static const TestCase cases[] = { CASE (test_places), CASE (test_tiles), CASE (test_directions),
-  CASE (test_clip), CASE (test_cut), CASE (test_edge_margin), CASE (test_cut_unknown_size),
-  CASE (test_marks_of_marked), CASE (test_shared_buffers), CASE (test_malformed_text),
-  CASE (test_wrong_tile), CASE (test_what_belongs_to_boxes), CASE (test_shared_memory),
-  CASE (test_defaults), { NULL } };
+static const TestCase cases[] = { TEST_ROWS ("/matches/%s", merging_run, matches),
+  CASE (test_upstream_latency), CASE (test_slow_branch), CASE (test_segments),
+  TEST_ROWS ("/places/%s", run_place, places), CASE (test_cut_unknown_size),
+  CASE (test_malformed_text), CASE (test_wrong_tile), CASE (test_what_belongs_to_boxes),
+  CASE (test_shared_memory), CASE (test_shared_buffers), CASE (test_defaults), { NULL } };
 
 GST_TEST_PROGRAM (cases);
