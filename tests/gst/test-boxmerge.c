@@ -206,7 +206,7 @@ static const Place places[] = {
   { "no clip", "xpos=620", QUARTER_CAPS, BOX, "630,20,30,40 sink_0" },
   { "clip on the right", "xpos=620 clip=true", QUARTER_CAPS, BOX, "630,20,10,40 sink_0" },
   { "off the frame", "xpos=640", QUARTER_CAPS, BOX, "" },
-  /* Boxes at an edge of the branch's picture are cut, but not those at an edge of the main frame. */
+  /* boxes at an edge of the branch's picture are cut, but not those at an edge of the main frame */
   { "cut at 0", "xpos=320", QUARTER_CAPS, "0,20,30,40", "320,20,30,40 sink_0 cut" },
   { "cut at 5", "xpos=320", QUARTER_CAPS, "5,20,30,40", "325,20,30,40 sink_0 cut" },
   { "cut at -10", "xpos=320", QUARTER_CAPS, "-10,20,30,40", "310,20,30,40 sink_0 cut" },
