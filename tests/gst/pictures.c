@@ -110,10 +110,16 @@ picture_changed (const Picture *a, const Picture *b, gint x1, gint y1, gint x2, 
   return n;
 }
 
+guint
+picture_all_changed (const Picture *a, const Picture *b)
+{
+  return picture_changed (a, b, 0, 0, a->width, a->height);
+}
+
 void
 picture_assert_same (Picture *a, Picture *b)
 {
-  g_assert_cmpuint (picture_changed (a, b, 0, 0, a->width, a->height), ==, 0);
+  g_assert_cmpuint (picture_all_changed (a, b), ==, 0);
   picture_free (a);
   picture_free (b);
 }
@@ -177,26 +183,49 @@ video_buffer_add_box (GstBuffer *buffer, const gchar *label, const gchar *place,
   g_strfreev (words);
 }
 
-void
-overlay_set_info (GstHarness *h, const GstVideoInfo *info)
+GstBuffer *
+boxed_buffer_new (const GstVideoInfo *info, const gchar *boxes)
 {
-  gst_harness_set_src_caps (h, gst_video_info_to_caps ((GstVideoInfo *) info));
+  GstBuffer *buffer = video_buffer_new (info);
+  gchar **list = g_strsplit (boxes, "; ", -1);
+
+  for (guint i = 0; list[i]; i++) {
+    gchar **words = g_strsplit (list[i], " ", 3);
+
+    video_buffer_add_box (buffer, *words[0] == '-' ? "" : words[0], words[1], words[2]);
+    g_strfreev (words);
+  }
+  g_strfreev (list);
+  return buffer;
+}
+
+guint8 *
+guard_buffer (GstBuffer *buffer, gsize bytes)
+{
+  guint8 *memory = g_malloc (bytes + 2 * GUARD);
+
+  memset (memory, 0x50, bytes + 2 * GUARD);
+  gst_buffer_replace_all_memory (buffer,
+      gst_memory_new_wrapped (0, memory, bytes + 2 * GUARD, GUARD, bytes, NULL, NULL));
+  return memory;
+}
+
+gboolean
+guards_are_intact (const guint8 *memory, gsize bytes)
+{
+  for (gsize i = 0; i < GUARD; i++)
+    if (memory[i] != 0x50 || memory[GUARD + bytes + i] != 0x50)
+      return FALSE;
+  return TRUE;
 }
 
 GstHarness *
 overlay_new (const gchar *launch, const GstVideoInfo *info)
 {
-  GstHarness *h = gst_harness_new_parse (launch);
+  GstHarness *h = harness_new_caps (launch, NULL);
 
-  overlay_set_info (h, info);
+  gst_harness_set_src_caps (h, gst_video_info_to_caps ((GstVideoInfo *) info));
   return h;
-}
-
-GstBuffer *
-overlay_push (GstHarness *h, GstBuffer *buffer)
-{
-  g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
-  return gst_harness_pull (h);
 }
 
 GstVideoInfo
@@ -212,11 +241,9 @@ video_info_of (GstVideoFormat format, gint width, gint height)
 Picture *
 overlay_draw (GstHarness *h, const GstVideoInfo *info, GstBuffer *buffer)
 {
-  Picture *picture;
+  g_autoptr (GstBuffer) out = through (h, buffer);
+  Picture *picture = picture_read (info, out);
 
-  buffer = overlay_push (h, buffer);
-  picture = picture_read (info, buffer);
-  gst_buffer_unref (buffer);
   return picture;
 }
 
@@ -230,10 +257,7 @@ overlay_once (const gchar *launch, const GstVideoInfo *info, GstBuffer *buffer)
 }
 
 Picture *
-overlay_person (const gchar *launch, const GstVideoInfo *info, const gchar *place)
+overlay_boxes (const gchar *launch, const GstVideoInfo *info, const gchar *boxes)
 {
-  GstBuffer *buffer = video_buffer_new (info);
-
-  video_buffer_add_box (buffer, "person", place, NULL);
-  return overlay_once (launch, info, buffer);
+  return overlay_once (launch, info, boxed_buffer_new (info, boxes));
 }

@@ -5,14 +5,7 @@
 #include "gstrunner.h"
 #include "pictures.h"
 
-static GstBuffer *
-boxed_new (const GstVideoInfo *info)
-{
-  GstBuffer *buffer = video_buffer_new (info);
-
-  video_buffer_add_box (buffer, "person", "8,8,40,40", "0.5");
-  return buffer;
-}
+#define BOX "person 8,8,40,40 0.5"
 
 static void
 begin (GstBuffer *batch, guint stream, const GstVideoInfo *info)
@@ -28,7 +21,7 @@ changed (GstBuffer *batch, guint stream, guint object, const GstVideoInfo *info,
     const Picture *before)
 {
   g_autoptr (Picture) after = picture_read (info, batches_get (batch, stream, object));
-  const guint count = picture_changed (before, after, 0, 0, after->width, after->height);
+  const guint count = picture_all_changed (before, after);
 
   return count;
 }
@@ -48,8 +41,8 @@ test_streams (void)
 
     begin (batch, 0, &large);
     begin (batch, 1, &small);
-    batches_add (batch, 0, boxed_new (&large));
-    batches_add (batch, 1, boxed_new (&small));
+    batches_add (batch, 0, boxed_buffer_new (&large, BOX));
+    batches_add (batch, 1, boxed_buffer_new (&small, BOX));
     same = video_buffer_new (&small);
     batches_add (batch, 1, same);
     out = through (h, batch);
@@ -70,7 +63,7 @@ test_other_branches (void)
   g_autoptr (Picture) before = picture_blank (&info);
 
   begin (batch, 0, &info);
-  batches_add (batch, 0, boxed_new (&info));
+  batches_add (batch, 0, boxed_buffer_new (&info, BOX));
   batches_add (batch, 0, video_buffer_new (&info));
   GST_BUFFER_FLAG_SET (batches_get (batch, 0, 0), GST_BUFFER_FLAG_GAP);
   out = through (h, gst_buffer_ref (batch));
@@ -90,14 +83,14 @@ test_no_video (void)
   GstBus *bus = harness_bus (h);
   GstBuffer *batch = batches_new (0, 3);
   g_autoptr (GstBuffer) out = NULL;
-  GstBuffer *unknown = boxed_new (&info);
+  GstBuffer *unknown = boxed_buffer_new (&info, BOX);
   g_autoptr (Picture) before = picture_blank (&info);
 
   batches_begin_stream (batch, 1, "lidar", "application/x-lidar", 0);
   begin (batch, 2, &info);
   batches_add (batch, 0, unknown);
-  batches_add (batch, 1, boxed_new (&info));
-  batches_add (batch, 2, boxed_new (&info));
+  batches_add (batch, 1, boxed_buffer_new (&info, BOX));
+  batches_add (batch, 2, boxed_buffer_new (&info, BOX));
   out = through (h, batch);
   g_assert_true (batches_get (out, 0, 0) == unknown);
   g_assert_cmpuint (changed (out, 0, 0, &info, before), ==, 0);
@@ -107,6 +100,7 @@ test_no_video (void)
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
 }
 
+/* The caps of a stream change within a batch. */
 static void
 test_new_caps (void)
 {
@@ -118,9 +112,9 @@ test_new_caps (void)
   g_autoptr (Picture) before = picture_blank (&second);
 
   begin (batch, 0, &first);
-  batches_add (batch, 0, boxed_new (&first));
+  batches_add (batch, 0, boxed_buffer_new (&first, BOX));
   batches_add (batch, 0, gst_event_new_caps (caps));
-  batches_add (batch, 0, boxed_new (&second));
+  batches_add (batch, 0, boxed_buffer_new (&second, BOX));
   batch = through (h, batch);
   g_assert_cmpuint (changed (batch, 0, 2, &second, before), >, 200);
 }
@@ -136,7 +130,7 @@ test_slices (void)
   g_autoptr (Picture) before = picture_blank (&info);
 
   begin (batch, 0, &info);
-  batches_add (batch, 0, boxed_new (&info));
+  batches_add (batch, 0, boxed_buffer_new (&info, BOX));
   batch = through (h, batch);
   g_assert_cmpuint (changed (batch, 0, 0, &info, before), >, 200);
 }

@@ -12,47 +12,34 @@
 #define WIDTH 320
 #define HEIGHT 240
 
-static GstVideoInfo
-video_info (void)
-{
-  GstVideoInfo info;
+#define INFO video_info_of (GST_VIDEO_FORMAT_BGRx, WIDTH, HEIGHT)
 
-  gst_video_info_init (&info);
-  gst_video_info_set_format (&info, GST_VIDEO_FORMAT_BGRx, WIDTH, HEIGHT);
-  return info;
-}
-
-typedef struct
-{
-  const gchar *label, *place, *has; /* see video_buffer_add_box */
-} TestBox;
-
-#define END \
-  { \
-    NULL, NULL, NULL \
-  }
-
-/* Draws the boxes up to END; with NULL an empty frame. */
+/* Draws boxes on an empty frame; see boxed_buffer_new. */
 static Picture *
-draw (const gchar *launch, const TestBox *boxes)
+draw (const gchar *launch, const gchar *boxes)
 {
-  GstVideoInfo info = video_info ();
-  g_autoptr (GstHarness) h = overlay_new (launch, &info);
-  GstBuffer *buffer = video_buffer_new (&info);
-  Picture *picture;
+  const GstVideoInfo info = INFO;
 
-  for (; boxes != NULL && boxes->label != NULL; boxes++)
-    video_buffer_add_box (buffer, boxes->label, boxes->place, boxes->has);
-  picture = overlay_draw (h, &info, buffer);
-  return picture;
+  return overlay_boxes (launch, &info, boxes);
 }
 
+static Picture *
+draw_nothing (void)
+{
+  const GstVideoInfo info = INFO;
+
+  return picture_blank (&info);
+}
+
+/* Draws a box with a label of any text. */
 static Picture *
 draw_one (const gchar *launch, const gchar *label, const gchar *has)
 {
-  TestBox boxes[] = { { label, "40,80,100,100", has }, END };
+  const GstVideoInfo info = INFO;
+  GstBuffer *buffer = video_buffer_new (&info);
 
-  return draw (launch, boxes);
+  video_buffer_add_box (buffer, label, "40,80,100,100", has);
+  return overlay_once (launch, &info, buffer);
 }
 
 /* Returns how many pixels the background of a label extends to the right in a row. */
@@ -161,29 +148,13 @@ test_scores (void)
   }
 }
 
-static void
-test_at_the_top (void)
-{
-  g_autoptr (Picture) before = draw ("boxoverlay", NULL);
-  g_autoptr (Picture)
-      inside = draw ("boxoverlay", (TestBox[]) { { "person", "40,4,200,100", "0.91" }, END });
-  g_autoptr (Picture)
-      above = draw ("boxoverlay", (TestBox[]) { { "person", "40,104,200,100", "0.91" }, END });
-
-  g_assert_cmpuint (picture_changed (before, inside, 0, 0, WIDTH, 4), ==, 0);
-  g_assert_cmpuint (picture_changed (before, inside, 44, 8, 100, 14), >=, 56 * 6);
-  g_assert_cmpuint (picture_changed (before, above, 40, 92, 100, 104), >=, 60 * 12);
-  g_assert_cmpuint (picture_changed (before, above, 42, 106, 238, 200), ==, 0);
-}
-
 /* Two equal boxes show both labels; that of the better box is above. */
 static void
 test_apart (void)
 {
-  TestBox boxes[] = { { "car", "40,80,100,100", "0.50" }, { "person", "40,80,100,100", "0.90" },
-    END };
   g_autoptr (Picture) person = draw_one ("boxoverlay", "person", "0.9");
-  g_autoptr (Picture) both = draw ("boxoverlay", boxes);
+  g_autoptr (Picture)
+      both = draw ("boxoverlay", "car 40,80,100,100 0.50; person 40,80,100,100 0.90");
   g_autoptr (Picture) car = draw_one ("boxoverlay", "car", "0.5");
   guint32 car_rgb = picture_rgb (car, 40, 80);
   guint of_car = 0, expected = 0;
@@ -201,41 +172,54 @@ test_apart (void)
   g_assert_cmpuint (of_car, ==, expected);
 }
 
-static void
-test_colors (void)
+typedef struct
 {
-  static const struct
-  {
-    const gchar *label;
-    guint32 rgb;
-  } rows[] = {
-    { "person", 0xff6a95 },
-    { "car", 0x7f74ff },
-    { "face", 0x09ddf2 },
-    { "truck", 0xe88c03 },
-  };
+  const gchar *name, *launch, *boxes;
+  /* the color at a place, "40,80=ff6a95", and how many pixels within x1,y1,x2,y2 change,
+   * "0,0,320,4:0", separated by blanks */
+  const gchar *found;
+} Drawn;
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (Picture) picture = draw_one ("boxoverlay", rows[i].label, "0.1 #3");
+static void
+run_drawn (gconstpointer data)
+{
+  const Drawn *row = data;
+  gchar **list = g_strsplit (row->found, " ", -1);
+  g_autoptr (Picture) before = draw_nothing (), after = draw (row->launch, row->boxes);
 
-    g_assert_cmphex (picture_rgb (picture, 40, 100), ==, rows[i].rgb);
+  for (guint i = 0; list[i]; i++) {
+    guint value, rgb;
+    gint at[4];
+
+    if (sscanf (list[i], "%d,%d=%x", &at[0], &at[1], &rgb) == 3) {
+      g_assert_cmphex (picture_rgb (after, at[0], at[1]), ==, rgb);
+    } else {
+      g_assert_cmpint (sscanf (list[i], "%d,%d,%d,%d:%u", &at[0], &at[1], &at[2], &at[3], &value),
+          ==, 5);
+      g_assert_cmpuint (picture_changed (before, after, at[0], at[1], at[2], at[3]), ==, value);
+    }
   }
+  g_strfreev (list);
 }
 
-static void
-test_color_by (void)
-{
-  TestBox boxes[] = { { "person", "10,100,40,40", "#1" }, { "person", "80,100,40,40", "#2" },
-    { "car", "150,100,40,40", "#1" }, { "person", "220,100,40,40", NULL }, END };
-  g_autoptr (Picture) class = draw ("boxoverlay color-by=class", boxes);
-  g_autoptr (Picture) track = draw ("boxoverlay color-by=track", boxes);
+#define TRACKS \
+  "person 10,100,40,40 #1; person 80,100,40,40 #2; car 150,100,40,40 #1; person 220,100,40,40"
 
-  g_assert_cmphex (picture_rgb (class, 10, 120), ==, picture_rgb (class, 80, 120));
-  g_assert_cmphex (picture_rgb (class, 10, 120), !=, picture_rgb (class, 150, 120));
-  g_assert_cmphex (picture_rgb (track, 10, 120), !=, picture_rgb (track, 80, 120));
-  g_assert_cmphex (picture_rgb (track, 10, 120), ==, picture_rgb (track, 150, 120));
-  g_assert_cmphex (picture_rgb (track, 220, 120), ==, picture_rgb (class, 220, 120));
-}
+static const Drawn drawn[] = {
+  { "label in the box at the top", "boxoverlay", "person 40,4,200,100 0.91",
+      "0,0,320,4:0 44,8,100,14:336" },
+  { "label above the box", "boxoverlay", "person 40,104,200,100 0.91",
+      "40,92,100,104:720 42,106,238,200:0" },
+  { "colors", "boxoverlay",
+      "person 10,100,40,40; car 80,100,40,40; face 150,100,40,40; truck 220,100,40,40",
+      "10,120=ff6a95 80,120=7f74ff 150,120=09ddf2 220,120=e88c03" },
+  { "color-by class", "boxoverlay color-by=class", TRACKS,
+      "10,120=ff6a95 80,120=ff6a95 150,120=7f74ff 220,120=ff6a95" },
+  { "color-by track", "boxoverlay color-by=track", TRACKS,
+      "10,120=ad8604 80,120=ff2628 150,120=ad8604 220,120=ff6a95" },
+  { "kept", "boxoverlay", "person 40,80,120,100 0.9 kept", "40,178,160,180:240 40,80=ff6a95" },
+  { NULL },
+};
 
 static void
 test_dropped (void)
@@ -243,11 +227,11 @@ test_dropped (void)
   static const gchar *const states[] = { "suppressed", "below-score", "not-candidate", "over-cap",
     "too-few-neighbors", "no-score", "invalid", "too-small", "too-large", "wrong-aspect-ratio",
     "outside-roi", "dropped-class", "cut-by-edge", "unconfirmed" };
-  g_autoptr (Picture) before = draw ("boxoverlay", NULL), kept = NULL;
+  g_autoptr (Picture) before = draw_nothing ();
 
   for (guint i = 0; i < G_N_ELEMENTS (states); i++) {
-    TestBox boxes[] = { { "person", "40,80,120,100", states[i] }, END };
-    g_autoptr (Picture) after = draw ("boxoverlay thickness=2", boxes);
+    g_autofree gchar *box = g_strconcat ("person 40,80,120,100 ", states[i], NULL);
+    g_autoptr (Picture) after = draw ("boxoverlay thickness=2", box);
     guint32 rgb = picture_rgb (after, 40, 80);
     guint painted;
 
@@ -263,29 +247,24 @@ test_dropped (void)
     g_assert_cmpuint (painted, >=, 90);
     g_assert_cmpuint (painted, <=, 102);
   }
-  kept = draw ("boxoverlay", (TestBox[]) { { "person", "40,80,120,100", "0.9 kept" }, END });
-  g_assert_cmpuint (picture_changed (before, kept, 40, 178, 160, 180), ==, 240);
-  g_assert_cmphex (picture_rgb (kept, 40, 80), ==, 0xff6a95);
 }
 
 /* Kept boxes are drawn above dropped ones, in any order of the metas. */
 static void
 test_dropped_below (void)
 {
-  TestBox boxes[] = { { "person", "40,80,120,100", "0.9 kept" },
-    { "person", "40,80,120,100", "0.8 suppressed" }, END };
-
-  picture_assert_same (draw (OUTLINES, (TestBox[]) { boxes[0], END }), draw (OUTLINES, boxes));
+  picture_assert_same (draw (OUTLINES, "person 40,80,120,100 0.9 kept"),
+      draw (OUTLINES, "person 40,80,120,100 0.9 kept; person 40,80,120,100 0.8 suppressed"));
 }
 
 /* The label of a dropped box is visible, and does not cover the outline of a kept box. */
 static void
 test_dropped_labels (void)
 {
-  TestBox boxes[] = { { "person", "60,90,110,60", "0.8 suppressed" },
-    { "person", "40,80,140,100", "0.9 kept" }, END };
-  g_autoptr (Picture) before = draw ("boxoverlay", NULL), kept = draw ("boxoverlay", boxes + 1);
-  g_autoptr (Picture) both = draw ("boxoverlay", boxes);
+  g_autoptr (Picture) before = draw_nothing ();
+  g_autoptr (Picture) kept = draw ("boxoverlay", "person 40,80,140,100 0.9 kept");
+  g_autoptr (Picture) both = draw ("boxoverlay",
+      "person 60,90,110,60 0.8 suppressed; person 40,80,140,100 0.9 kept");
 
   g_assert_cmpuint (picture_changed (kept, both, 40, 80, 180, 82), ==, 0);
   g_assert_cmpuint (picture_changed (kept, both, 178, 80, 180, 180), ==, 0);
@@ -321,18 +300,15 @@ test_any_font (void)
 {
   static const gchar *const fonts[] = { "", "No Such Family 12", "Sans 0", "Sans -4", "Sans 100000",
     "12", "\xff\xfe", "Sans Bold Italic Condensed 9.5", ",,,", "Monospace 20px" };
-  GstVideoInfo info = video_info ();
+  const GstVideoInfo info = INFO;
   g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
-  g_autoptr (GstElement) element = gst_harness_find_element (h, "boxoverlay");
-  g_autoptr (Picture) before = draw ("boxoverlay", NULL);
+  g_autoptr (Picture) before = draw_nothing ();
 
   for (guint i = 0; i < G_N_ELEMENTS (fonts); i++) {
-    GstBuffer *buffer = video_buffer_new (&info);
     g_autoptr (Picture) picture = NULL;
 
-    g_object_set (element, "font-desc", fonts[i], NULL);
-    video_buffer_add_box (buffer, "person", "40,120,100,100", "0.9");
-    picture = overlay_draw (h, &info, buffer);
+    g_object_set (h->element, "font-desc", fonts[i], NULL);
+    picture = overlay_draw (h, &info, boxed_buffer_new (&info, "person 40,120,100,100 0.9"));
     g_assert_cmpuint (picture_changed (before, picture, 40, 0, WIDTH, 120), >, 150);
   }
 }
@@ -360,24 +336,22 @@ test_properties (void)
   g_assert_false (gst_base_transform_is_qos_enabled (GST_BASE_TRANSFORM (element)));
 }
 
+/* Properties change while playing. */
 static void
 test_playing (void)
 {
-  GstVideoInfo info = video_info ();
+  const GstVideoInfo info = INFO;
   g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
-  g_autoptr (GstElement) element = gst_harness_find_element (h, "boxoverlay");
   static const gchar *const launch[] = { "boxoverlay thickness=9",
     "boxoverlay thickness=9 show-label=false",
     "boxoverlay thickness=9 show-label=false show-score=false",
     "boxoverlay thickness=9 show-label=false show-score=false color-by=track" };
 
   for (guint i = 0; i < G_N_ELEMENTS (launch); i++) {
-    GstBuffer *buffer = video_buffer_new (&info);
-
-    g_object_set (element, "thickness", 9, "show-label", i < 1, "show-score", i < 2, "color-by",
+    g_object_set (h->element, "thickness", 9, "show-label", i < 1, "show-score", i < 2, "color-by",
         i == 3, NULL);
-    video_buffer_add_box (buffer, "person", "40,80,100,100", "0.9 #5");
-    picture_assert_same (draw_one (launch[i], "person", "0.9 #5"), overlay_draw (h, &info, buffer));
+    picture_assert_same (draw (launch[i], "person 40,80,100,100 0.9 #5"),
+        overlay_draw (h, &info, boxed_buffer_new (&info, "person 40,80,100,100 0.9 #5")));
   }
 }
 
@@ -385,33 +359,26 @@ test_playing (void)
 static void
 test_controlled (void)
 {
-  GstVideoInfo info = video_info ();
+  const GstVideoInfo info = INFO;
   g_autoptr (GstHarness) h = overlay_new ("boxoverlay show-label=false", &info);
-  g_autoptr (GstElement) element = gst_harness_find_element (h, "boxoverlay");
   g_autoptr (GstControlSource) source = gst_interpolation_control_source_new ();
   GstTimedValueControlSource *values = GST_TIMED_VALUE_CONTROL_SOURCE (source);
-  g_autoptr (Picture) before = draw ("boxoverlay", NULL);
-  GstSegment segment;
+  g_autoptr (Picture) before = draw_nothing ();
 
-  gst_object_add_control_binding (GST_OBJECT (element),
-      gst_direct_control_binding_new_absolute (GST_OBJECT (element), "thickness", source));
+  gst_object_add_control_binding (GST_OBJECT (h->element),
+      gst_direct_control_binding_new_absolute (GST_OBJECT (h->element), "thickness", source));
   gst_timed_value_control_source_set (values, 0, 1.0);
   gst_timed_value_control_source_set (values, 10 * GST_SECOND, 11.0);
   g_object_set (source, "mode", GST_INTERPOLATION_MODE_LINEAR, NULL);
-
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.start = 10 * GST_SECOND;
-  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  push_segment (h, 10 * GST_SECOND, 0);
   for (gint second = 0; second < 10; second++) {
-    GstBuffer *buffer = video_buffer_new (&info);
+    GstBuffer *buffer = boxed_buffer_new (&info, "person 40,80,100,100");
+    const gint hole = 100 - 2 * (1 + second);
     g_autoptr (Picture) picture = NULL;
-    gint hole = 100 - 2 * (1 + second);
 
     GST_BUFFER_PTS (buffer) = (GstClockTime) (10 + second) * GST_SECOND;
-    video_buffer_add_box (buffer, "person", "40,80,100,100", NULL);
     picture = overlay_draw (h, &info, buffer);
-    g_assert_cmpuint (picture_changed (before, picture, 0, 0, WIDTH, HEIGHT), ==,
-        100 * 100 - hole * hole);
+    g_assert_cmpuint (picture_all_changed (before, picture), ==, 100 * 100 - hole * hole);
   }
 }
 
@@ -462,8 +429,8 @@ start (const char *needs)
 }
 
 static const TestCase cases[] = { CASE (test_parts), CASE (test_contrast), CASE (test_scores),
-  CASE (test_at_the_top), CASE (test_apart), CASE (test_colors), CASE (test_color_by),
-  CASE (test_dropped), CASE (test_dropped_below), CASE (test_dropped_labels), CASE (test_any_label),
+  TEST_ROWS ("/drawn/%s", run_drawn, drawn), CASE (test_apart), CASE (test_dropped),
+  CASE (test_dropped_below), CASE (test_dropped_labels), CASE (test_any_label),
   CASE (test_any_font), CASE (test_font_sizes), CASE (test_properties), CASE (test_playing),
   CASE (test_controlled), CASE (test_threads), { NULL } };
 

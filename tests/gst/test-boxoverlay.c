@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxoverlay: outlines in every format, buffers that are not changed, hostile boxes. */
+/*
+ * boxoverlay: outlines in every format, buffers that are not changed, hostile boxes, segments and
+ * cropped pictures.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -160,62 +163,51 @@ test_colorimetry (void)
     g_assert_true (gst_video_colorimetry_from_string (&info.colorimetry, colorimetry[i]));
     if (i % 2 == 0)
       info.interlace_mode = GST_VIDEO_INTERLACE_MODE_INTERLEAVED;
-    picture = overlay_person (OUTLINES, &info, "8,8,40,40");
+    picture = overlay_boxes (OUTLINES, &info, "person 8,8,40,40");
     g_assert_cmpint (rgb_distance (picture_rgb (picture, 9, 9), PERSON), <=, 3);
   }
 }
 
+/* The buffer that came leaves, or a copy if it is shared and has boxes to draw. The flag GAP, by
+ * which downstream elements may skip the pixels, is removed where a box is painted, and only
+ * there. */
 static void
-test_no_boxes (void)
+test_which_buffer (void)
 {
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
-  g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
-  GstBuffer *in, *out;
-
-  gst_buffer_unref (overlay_push (h, video_buffer_new (&info))); /* marked as DISCONT */
-  for (guint hint = 0; hint < 2; hint++) {
-    in = video_buffer_new (&info);
-    if (hint == 1)
-      add_structure (gst_buffer_add_video_region_of_interest_meta (in, "hint", 8, 8, 30, 30),
-          "roi/x264enc, delta-qp=(float)-5.0;");
-    gst_buffer_ref (in); /* another branch holds it */
-    out = overlay_push (h, in);
-    g_assert_true (out == in);
-    gst_buffer_unref (out);
-    gst_buffer_unref (in);
-  }
-}
-
-static void
-test_in_place (void)
-{
-  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
-  g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
-  GstBuffer *in = video_buffer_new (&info);
-  g_autoptr (GstBuffer) out = NULL;
-  GstMemory *memory = gst_buffer_peek_memory (in, 0);
-
-  video_buffer_add_box (in, "person", "8,8,40,40", "0.5");
-  out = overlay_push (h, in);
-  g_assert_true (out == in && gst_buffer_peek_memory (out, 0) == memory);
-}
-
-static void
-test_other_branches (void)
-{
+  static const gchar *const places[] = { NULL, "hint", "96,10,40,20", "8,8,40,40" };
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_NV12, PICTURE_WIDTH, PICTURE_HEIGHT);
   g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
-  g_autoptr (GstBuffer) in = video_buffer_new (&info), out = NULL;
-  g_autoptr (Picture) before = picture_read (&info, in), branch = NULL, drawn = NULL;
+  g_autoptr (Picture) before = picture_blank (&info);
 
-  video_buffer_add_box (in, "person", "8,8,40,40", "0.5");
-  out = overlay_push (h, gst_buffer_ref (in));
-  branch = picture_read (&info, in);
-  drawn = picture_read (&info, out);
-  g_assert_true (out != in);
-  g_assert_cmpuint (picture_changed (before, branch, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), ==, 0);
-  g_assert_cmpuint (picture_changed (before, drawn, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT), >, 200);
-  g_assert_nonnull (gst_buffer_get_video_region_of_interest_meta_id (out, 0));
+  gst_buffer_unref (through (h, video_buffer_new (&info))); /* marked as DISCONT */
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (places); i++) {
+    const gchar *place = places[i / 2];
+    const gboolean painted = i / 2 == 3, shared = i % 2;
+    GstBuffer *in = video_buffer_new (&info);
+    const GstMemory *memory = gst_buffer_peek_memory (in, 0);
+    g_autoptr (GstBuffer) held = NULL, out = NULL;
+    g_autoptr (Picture) after = NULL;
+
+    GST_BUFFER_FLAG_SET (in, GST_BUFFER_FLAG_GAP);
+    if (g_strcmp0 (place, "hint") == 0)
+      add_structure (add_region (in, 0, "hint", 8, 8, 30, 30),
+          "roi/x264enc, delta-qp=(float)-5.0;");
+    else if (place)
+      video_buffer_add_box (in, "person", place, "0.5");
+    if (shared)
+      held = gst_buffer_ref (in);
+    out = through (h, in);
+    after = picture_read (&info, out);
+    g_assert_true ((out == in) == !(shared && i / 2 >= 2));
+    g_assert_true ((gst_buffer_peek_memory (out, 0) == memory) == (out == in));
+    g_assert_true ((picture_all_changed (before, after) > 200) == painted);
+    g_assert_true (GST_BUFFER_FLAG_IS_SET (out, GST_BUFFER_FLAG_GAP) != painted);
+    g_assert_cmpuint (count_on (out), ==, place ? 1 : 0);
+    if (shared) {
+      picture_assert_same (picture_blank (&info), picture_read (&info, held));
+      g_assert_true (GST_BUFFER_FLAG_IS_SET (held, GST_BUFFER_FLAG_GAP));
+    }
+  }
 }
 
 /* Only the memory of the picture is written, for boxes at any position. */
@@ -227,30 +219,22 @@ test_clipping (void)
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_YUY2,
     GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_P010_10LE,
     GST_VIDEO_FORMAT_UYVP };
-  const gsize guard = 4096;
 
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
     GstVideoInfo info = video_info_of (formats[f], PICTURE_WIDTH + 1, PICTURE_HEIGHT + 1);
     g_autoptr (GstHarness) h = overlay_new ("boxoverlay thickness=5", &info);
-    gsize bytes = GST_VIDEO_INFO_SIZE (&info);
-    g_autofree guint8 *memory = g_malloc (bytes + 2 * guard);
 
     /* each format draws a fifth of all combinations; 5 has no common factor with their
      * number */
-    for (guint k = f; k < G_N_ELEMENTS (at) * G_N_ELEMENTS (at) * G_N_ELEMENTS (size); k += 5) {
-      GstBuffer *buffer = gst_buffer_new_wrapped_full (0, memory, bytes + 2 * guard, guard, bytes,
-          NULL, NULL);
-      gchar *place;
+    for (guint k = f; k < 12 * 12 * G_N_ELEMENTS (size); k += 5) {
+      GstBuffer *buffer = gst_buffer_new ();
+      g_autofree guint8 *memory = guard_buffer (buffer, info.size);
+      g_autofree gchar *place = g_strdup_printf ("%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%u,%u",
+          at[k % 12], at[k / 12 % 12], size[k / (12 * 12)], size[(k + k / 7) % 8]);
 
-      memset (memory, 0x50, bytes + 2 * guard);
-      place = g_strdup_printf ("%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%u,%u",
-          at[k % G_N_ELEMENTS (at)], at[k / G_N_ELEMENTS (at) % G_N_ELEMENTS (at)],
-          size[k / (G_N_ELEMENTS (at) * G_N_ELEMENTS (at))], size[(k + k / 7) % 8]);
       video_buffer_add_box (buffer, "person", place, k % 3 == 0 ? "0.5 #3 suppressed" : "0.5 #3");
-      g_free (place);
-      gst_buffer_unref (overlay_push (h, buffer));
-      for (gsize i = 0; i < guard; i++)
-        g_assert_true (memory[i] == 0x50 && memory[guard + bytes + i] == 0x50);
+      gst_buffer_unref (through (h, buffer));
+      g_assert_true (guards_are_intact (memory, info.size));
     }
   }
 }
@@ -261,30 +245,30 @@ test_painted_pixels (void)
 {
   static const struct
   {
-    const gchar *place, *launch;
+    const gchar *box, *launch;
     gint area[4];
     guint pixels;
   } rows[] = {
     /* boxes off the frame */
-    { "-50,10,40,20", "boxoverlay", { 0, 0, 96, 64 }, 0 },
-    { "96,10,40,20", "boxoverlay", { 0, 0, 96, 64 }, 0 },
-    { "10,-30,20,30", "boxoverlay", { 0, 0, 96, 64 }, 0 },
-    { "10,64,20,10", "boxoverlay", { 0, 0, 96, 64 }, 0 },
-    { "3000,3000,5,5", "boxoverlay", { 0, 0, 96, 64 }, 0 },
+    { "person -50,10,40,20", "boxoverlay", { 0, 0, 96, 64 }, 0 },
+    { "person 96,10,40,20", "boxoverlay", { 0, 0, 96, 64 }, 0 },
+    { "person 10,-30,20,30", "boxoverlay", { 0, 0, 96, 64 }, 0 },
+    { "person 10,64,20,10", "boxoverlay", { 0, 0, 96, 64 }, 0 },
+    { "person 3000,3000,5,5", "boxoverlay", { 0, 0, 96, 64 }, 0 },
     /* edges outside of the frame are not drawn */
-    { "-20,10,60,30", OUTLINES, { 0, 12, 38, 38 }, 0 },
-    { "-20,10,60,30", OUTLINES, { 0, 10, 40, 12 }, 80 },
-    { "-20,10,60,30", OUTLINES, { 0, 0, 96, 64 }, 2 * 80 + 2 * 26 },
+    { "person -20,10,60,30", OUTLINES, { 0, 12, 38, 38 }, 0 },
+    { "person -20,10,60,30", OUTLINES, { 0, 10, 40, 12 }, 80 },
+    { "person -20,10,60,30", OUTLINES, { 0, 0, 96, 64 }, 2 * 80 + 2 * 26 },
     /* an empty box is a dot on the chroma grid */
-    { "20,20,0,0", OUTLINES " thickness=3", { 20, 20, 24, 24 }, 16 },
-    { "20,20,0,0", OUTLINES " thickness=3", { 0, 0, 96, 64 }, 16 },
+    { "person 20,20,0,0", OUTLINES " thickness=3", { 20, 20, 24, 24 }, 16 },
+    { "person 20,20,0,0", OUTLINES " thickness=3", { 0, 0, 96, 64 }, 16 },
   };
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   g_autoptr (Picture) before = picture_blank (&info);
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     const gint *area = rows[i].area;
-    g_autoptr (Picture) after = overlay_person (rows[i].launch, &info, rows[i].place);
+    g_autoptr (Picture) after = overlay_boxes (rows[i].launch, &info, rows[i].box);
 
     g_assert_cmpuint (picture_changed (before, after, area[0], area[1], area[2], area[3]), ==,
         rows[i].pixels);
@@ -299,10 +283,10 @@ test_thickness (void)
 
   for (gint thickness = 1; thickness <= 64; thickness++) {
     g_autofree gchar *launch = g_strdup_printf (OUTLINES " thickness=%d", thickness);
-    g_autoptr (Picture) after = overlay_person (launch, &info, "10,10,150,150");
+    g_autoptr (Picture) after = overlay_boxes (launch, &info, "person 10,10,150,150");
     gint hole = MAX (150 - 2 * thickness, 0);
 
-    g_assert_cmpuint (picture_changed (before, after, 0, 0, 200, 200), ==, 150 * 150 - hole * hole);
+    g_assert_cmpuint (picture_all_changed (before, after), ==, 150 * 150 - hole * hole);
   }
 }
 
@@ -322,7 +306,7 @@ test_odd_numbers (void)
         gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, odd[k % 8], "y_min", G_TYPE_DOUBLE,
             odd[k / 8 % 8], "x_max", G_TYPE_DOUBLE, odd[k / 64], "y_max", G_TYPE_DOUBLE,
             odd[(k + 3) % 8], "confidence", G_TYPE_DOUBLE, odd[k % 7], NULL));
-    picture_assert_same (overlay_person (OUTLINES, &info, "10,10,20,20"),
+    picture_assert_same (overlay_boxes (OUTLINES, &info, "person 10,10,20,20"),
         overlay_draw (h, &info, buffer));
   }
 }
@@ -344,7 +328,7 @@ test_video_meta (void)
   gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, width,
       height, 3, offsets, meta_strides);
   video_buffer_add_box (buffer, "person", "4,4,20,10", NULL);
-  picture_assert_same (overlay_person (OUTLINES, &info, "4,4,20,10"),
+  picture_assert_same (overlay_boxes (OUTLINES, &info, "person 4,4,20,10"),
       overlay_once (OUTLINES, &info, buffer));
 }
 
@@ -358,9 +342,8 @@ test_short_buffers (void)
   for (guint i = 0; i < 3; i++) {
     g_autoptr (GstBuffer) buffer = gst_buffer_new_allocate (NULL, 100, NULL);
 
-    gst_buffer_memset (buffer, 0, 0, 100);
     video_buffer_add_box (buffer, "person", "4,4,20,10", NULL);
-    buffer = overlay_push (h, buffer);
+    buffer = through (h, buffer);
     g_assert_cmpuint (gst_buffer_get_size (buffer), ==, 100);
   }
   assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "Cannot paint on a video frame");
@@ -378,7 +361,7 @@ test_read_only_memory (void)
 
   memset (memory, 0x50, bytes);
   video_buffer_add_box (buffer, "person", "4,4,20,10", NULL);
-  picture_assert_same (overlay_person (OUTLINES, &info, "4,4,20,10"),
+  picture_assert_same (overlay_boxes (OUTLINES, &info, "person 4,4,20,10"),
       overlay_once (OUTLINES, &info, buffer));
 }
 
@@ -391,14 +374,10 @@ test_caps_that_change (void)
   g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
 
   for (guint i = 0; i < 12; i++) {
-    GstBuffer *buffer;
-
     info = video_info_of (formats[i % 4], 320 - 20 * (gint) i, 240 + 100 * (gint) (i % 3));
-    overlay_set_info (h, &info);
-    buffer = video_buffer_new (&info);
-    video_buffer_add_box (buffer, "person", "20,40,80,60", NULL);
-    picture_assert_same (overlay_draw (h, &info, buffer),
-        overlay_person ("boxoverlay", &info, "20,40,80,60"));
+    gst_harness_set_src_caps (h, gst_video_info_to_caps (&info));
+    picture_assert_same (overlay_draw (h, &info, boxed_buffer_new (&info, "person 20,40,80,60")),
+        overlay_boxes ("boxoverlay", &info, "person 20,40,80,60"));
   }
 }
 
@@ -431,7 +410,7 @@ test_many_boxes (void)
         1 + i % 300, 1 + i % 200);
   }
   after = overlay_draw (h, &info, buffer);
-  g_assert_cmpuint (picture_changed (before, after, 0, 0, 640, 480), >, 200000);
+  g_assert_cmpuint (picture_all_changed (before, after), >, 200000);
 }
 
 static void
@@ -444,11 +423,173 @@ test_restart (void)
     playing_to_end (pipeline);
 }
 
+/* No critical message is logged. */
+static void
+test_segments (void)
+{
+  static const GstFormat formats[] = { GST_FORMAT_BYTES, GST_FORMAT_DEFAULT, GST_FORMAT_TIME };
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
+  g_autoptr (Picture) before = picture_blank (&info);
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+    g_autoptr (GstHarness) h = overlay_new (OUTLINES, &info);
+    g_autoptr (Picture) after = NULL;
+    GstSegment segment;
+
+    gst_segment_init (&segment, formats[i]);
+    g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+    after = overlay_draw (h, &info, boxed_buffer_new (&info, "person 8,8,40,40"));
+    g_assert_cmpuint (picture_all_changed (before, after), >, 200);
+  }
+}
+
+/* The query succeeds where no element downstream answers it. */
+static void
+test_allocation (void)
+{
+  g_autoptr (GstElement) element = gst_element_factory_make ("boxoverlay", NULL);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
+  g_autoptr (GstQuery) query = gst_query_new_allocation (caps, TRUE);
+
+  gst_element_set_state (element, GST_STATE_PAUSED);
+  g_assert_true (gst_pad_send_event (pad, gst_event_new_stream_start ("s")));
+  g_assert_true (gst_pad_send_event (pad, gst_event_new_caps (caps)));
+  g_assert_true (gst_pad_query (pad, query));
+  g_assert_true (
+      gst_query_find_allocation_meta (query, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, NULL));
+  gst_element_set_state (element, GST_STATE_NULL);
+}
+
+/* Returns a buffer of frames of `full` that states a crop, with one box. */
+static GstBuffer *
+cropped_new (const GstVideoInfo *full, const GstVideoRectangle *crop, const gchar *place)
+{
+  GstBuffer *buffer = video_buffer_new (full);
+  GstVideoCropMeta *meta = gst_buffer_add_video_crop_meta (buffer);
+
+  gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, full->finfo->format, full->width,
+      full->height);
+  meta->x = (guint) crop->x;
+  meta->y = (guint) crop->y;
+  meta->width = (guint) crop->w;
+  meta->height = (guint) crop->h;
+  video_buffer_add_box (buffer, "person", place, "0.5 #3");
+  return buffer;
+}
+
+/* A crop on the chroma grid is painted as a frame of its size is, with labels, and the
+ * pixels around it do not change. */
+static void
+test_crops (void)
+{
+  static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_I420,
+    GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_UYVY, GST_VIDEO_FORMAT_Y41B,
+    GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_v210,
+    GST_VIDEO_FORMAT_NV12_10LE32 };
+  static const GstVideoRectangle crop = { 24, 8, PICTURE_WIDTH, PICTURE_HEIGHT };
+
+  for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
+    GstVideoInfo info = video_info_of (formats[f], PICTURE_WIDTH, PICTURE_HEIGHT);
+    GstVideoInfo full = video_info_of (formats[f], PICTURE_WIDTH + 32, PICTURE_HEIGHT + 16);
+    g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
+    g_autoptr (Picture) blank = picture_blank (&full), expected = NULL, picture = NULL;
+
+    picture = overlay_draw (h, &full, cropped_new (&full, &crop, "4,30,50,20"));
+    expected = overlay_draw (h, &info, boxed_buffer_new (&info, "person 4,30,50,20 0.5 #3"));
+    for (gint y = 0; y < full.height; y++) {
+      for (gint x = 0; x < full.width; x++) {
+        gint u = x - crop.x, v = y - crop.y;
+
+        if (u < 0 || v < 0 || u >= crop.w || v >= crop.h)
+          g_assert_true (picture_same (picture, blank, x, y));
+        else
+          g_assert_cmphex (picture_rgb (picture, x, y), ==, picture_rgb (expected, u, v));
+      }
+    }
+  }
+}
+
+/* Returns the first component of a pixel: the luma. */
+static guint8
+luma_at (const Picture *picture, gint x, gint y)
+{
+  return picture->unpacked[((gsize) y * picture->width + x) * 4 + 1];
+}
+
+/* A crop off the chroma grid shares its outer chroma samples with pixels around it; the
+ * luma of those does not change, and the outline of a box that fills the crop shows on
+ * each side. */
+static void
+test_crops_off_grid (void)
+{
+  static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12,
+    GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_Y41B, GST_VIDEO_FORMAT_YUV9 };
+
+  for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
+    for (gint k = 0; k < 16; k++) {
+      const GstVideoRectangle crop = { 16 + k % 4, 8 + k / 4, 40 + k % 3, 24 + k % 5 };
+      GstVideoInfo info = video_info_of (formats[f], crop.w, crop.h);
+      GstVideoInfo full = video_info_of (formats[f], PICTURE_WIDTH, PICTURE_HEIGHT);
+      g_autoptr (GstHarness) h = overlay_new (k % 2 ? "boxoverlay" : OUTLINES, &info);
+      g_autofree gchar *place = g_strdup_printf ("0,0,%d,%d", crop.w, crop.h);
+      g_autoptr (Picture) before = picture_blank (&full), after = NULL;
+      gint x1 = full.width, y1 = full.height, x2 = 0, y2 = 0;
+
+      after = overlay_draw (h, &full, cropped_new (&full, &crop, place));
+      for (gint y = 0; y < full.height; y++) {
+        for (gint x = 0; x < full.width; x++) {
+          if (luma_at (before, x, y) != luma_at (after, x, y)) {
+            x1 = MIN (x1, x);
+            y1 = MIN (y1, y);
+            x2 = MAX (x2, x + 1);
+            y2 = MAX (y2, y + 1);
+          }
+        }
+      }
+      g_assert_cmpint (x1, >=, crop.x);
+      g_assert_cmpint (y1, >=, crop.y);
+      g_assert_cmpint (x2, <=, crop.x + crop.w);
+      g_assert_cmpint (y2, <=, crop.y + crop.h);
+      if (k % 2 == 0 && formats[f] != GST_VIDEO_FORMAT_YUV9) {
+        g_assert_cmpint (x1 - crop.x, <, 4);
+        g_assert_cmpint (y1 - crop.y, <, 4);
+        g_assert_cmpint (crop.x + crop.w - x2, <, 4);
+        g_assert_cmpint (crop.y + crop.h - y2, <, 4);
+      }
+    }
+  }
+}
+
+/* A crop of any numbers is cut to the frame. Only one that leaves nothing causes a
+ * warning, once, because its boxes cannot be drawn. */
+static void
+test_crops_of_any_size (void)
+{
+  static const GstVideoRectangle crops[] = { { 0, 0, -1, -1 }, { 90, 60, 96, 64 },
+    { 95, 63, -1, -1 }, { 0, 0, 0, 10 }, { 96, 0, 10, 10 }, { 0, 64, 10, 10 }, { -1, -1, -1, -1 } };
+  GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
+  g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
+  GstBus *bus = harness_bus (h);
+
+  for (guint i = 0; i < G_N_ELEMENTS (crops); i++) {
+    GstBuffer *buffer = cropped_new (&info, &crops[i], "0,0,96,64");
+    g_autofree guint8 *memory = guard_buffer (buffer, info.size);
+
+    gst_buffer_unref (through (h, buffer));
+    g_assert_true (guards_are_intact (memory, info.size));
+    for (gsize k = 0; i >= 3 && k < info.size; k++)
+      g_assert_true (memory[GUARD + k] == 0x50);
+    g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, i == 3);
+  }
+}
+
 static const TestCase cases[] = { CASE (test_formats), CASE (test_colorimetry),
-  CASE (test_no_boxes), CASE (test_in_place), CASE (test_other_branches), CASE (test_clipping),
-  CASE (test_painted_pixels), CASE (test_thickness), CASE (test_odd_numbers),
-  CASE (test_video_meta), CASE (test_short_buffers), CASE (test_read_only_memory),
-  CASE (test_caps_that_change), CASE (test_caps_without_layout), CASE (test_many_boxes),
-  CASE (test_restart), { NULL } };
+  CASE (test_which_buffer), CASE (test_clipping), CASE (test_painted_pixels), CASE (test_thickness),
+  CASE (test_odd_numbers), CASE (test_video_meta), CASE (test_short_buffers),
+  CASE (test_read_only_memory), CASE (test_caps_that_change), CASE (test_caps_without_layout),
+  CASE (test_many_boxes), CASE (test_restart), CASE (test_segments), CASE (test_allocation),
+  CASE (test_crops), CASE (test_crops_off_grid), CASE (test_crops_of_any_size), { NULL } };
 
 GST_TEST_PROGRAM (cases);
