@@ -25,39 +25,27 @@ note_passed (GstPad *pad, GstPadProbeInfo *info, gpointer text)
 }
 
 void
-merging_new (Merging *m, const gchar *launch, guint count, gboolean live)
+merging_open (Merging *m, const gchar *launch, guint count, const gchar *caps, gboolean live)
 {
   GstElement *element = element_new (launch);
 
   *m = (Merging) { .element = element, .count = count, .passed = g_string_new (NULL) };
   m->main = gst_harness_new_with_element (element, "sink", "src");
   gst_object_unref (element);
-  gst_harness_set_live (m->main, live);
-  for (guint i = 0; i < count; i++) {
-    g_autofree gchar *name = g_strdup_printf ("sink_%u", i);
-
-    m->branch[i] = gst_harness_new_with_element (m->element, name, NULL);
-    gst_harness_set_live (m->branch[i], live);
-  }
   gst_pad_add_probe (m->main->sinkpad,
       GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
           | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
       note_passed, m->passed, NULL);
-}
+  gst_harness_set_live (m->main, live);
+  for (guint i = 0; i < count; i++) {
+    g_autofree gchar *name = g_strdup_printf ("sink_%u", i);
 
-void
-merging_start (Merging *m, const gchar *caps)
-{
+    m->branch[i] = gst_harness_new_with_element (element, name, NULL);
+    gst_harness_set_live (m->branch[i], live);
+  }
   gst_harness_set_src_caps_str (m->main, FRAME_CAPS);
-  for (guint i = 0; i < m->count; i++)
+  for (guint i = 0; i < count; i++)
     gst_harness_set_src_caps_str (m->branch[i], caps ? caps : FRAME_CAPS);
-}
-
-void
-merging_open (Merging *m, const gchar *launch, guint count, const gchar *caps, gboolean live)
-{
-  merging_new (m, launch, count, live);
-  merging_start (m, caps);
 }
 
 void

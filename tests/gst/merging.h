@@ -24,10 +24,6 @@ typedef struct
  * those of the main stream). A live upstream has a test clock, which stands at 0. */
 void merging_open (Merging *m, const gchar *launch, guint count, const gchar *caps, gboolean live);
 
-/* Does the same in two steps: merging_start sends the first events. */
-void merging_new (Merging *m, const gchar *launch, guint count, gboolean live);
-void merging_start (Merging *m, const gchar *caps);
-
 void merging_close (Merging *m);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Merging, merging_close)
 
@@ -51,7 +47,7 @@ void merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value)
 /* Waits until the bus has an error, and checks its text. */
 void merging_expect_error (GstBus *bus, const gchar *words);
 
-/* Checks what the element has pushed since merging_new: "stream-start caps segment gap:100+50
+/* Checks what the element has pushed since merging_open: "stream-start caps segment gap:100+50
  * buffer:200 eos ", with times in ms. */
 void merging_expect_passed (Merging *m, const gchar *expected);
 

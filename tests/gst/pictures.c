@@ -124,6 +124,29 @@ picture_assert_same (Picture *a, Picture *b)
   picture_free (b);
 }
 
+void
+picture_expect (Picture *picture, Picture *before, const gchar *found)
+{
+  gchar **list = g_strsplit (found, " ", -1);
+
+  for (guint i = 0; list[i]; i++) {
+    guint value;
+    gint at[4];
+
+    if (sscanf (list[i], "%d,%d=%x", &at[0], &at[1], &value) == 3) {
+      g_assert_cmphex (picture_rgb (picture, at[0], at[1]), ==, value);
+    } else {
+      g_assert_cmpint (sscanf (list[i], "%d,%d,%d,%d:%u", &at[0], &at[1], &at[2], &at[3], &value),
+          ==, 5);
+      if (picture_changed (before, picture, at[0], at[1], at[2], at[3]) != value)
+        g_error ("%s are not what has changed", list[i]);
+    }
+  }
+  g_strfreev (list);
+  picture_free (picture);
+  picture_free (before);
+}
+
 gint
 rgb_distance (guint32 a, guint32 b)
 {

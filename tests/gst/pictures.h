@@ -39,6 +39,11 @@ guint picture_all_changed (const Picture *a, const Picture *b);
 /* Fails unless the pictures are the same, and frees both. */
 void picture_assert_same (Picture *a, Picture *b);
 
+/* Fails unless a picture, which it frees like that before, has what `found` says, separated by
+ * blanks: the color at a place, "40,80=ff6a95", and how many pixels within x1 <= x < x2,
+ * y1 <= y < y2 have changed, "0,0,320,4:12". */
+void picture_expect (Picture *picture, Picture *before, const gchar *found);
+
 /* Returns the largest difference of a channel. */
 gint rgb_distance (guint32 a, guint32 b);
 
