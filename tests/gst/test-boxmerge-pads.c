@@ -16,61 +16,48 @@
 
 typedef struct
 {
-  GstElement *element;
-  GstHarness *main;
-  guint rounds; /* rounds of each branch */
-  gint time;    /* atomic: number of the last main buffer pushed */
-  gint running; /* atomic: branches that have not finished */
+  Merging m;
+  guint rounds;           /* rounds of each branch */
+  gint time;              /* atomic: number of the last main buffer pushed */
+  gint running;           /* atomic: branches that have not finished */
+  guint64 buffers, boxes; /* that came out */
+  gint ended;             /* atomic: EOS came out */
 } Load;
-
-static GstPad *
-open_branch (Load *load, GstPad **sink)
-{
-  GstPad *src = gst_pad_new ("branch", GST_PAD_SRC);
-  g_autoptr (GstCaps) caps = gst_caps_from_string (FRAME_CAPS);
-  GstSegment segment;
-
-  *sink = gst_element_request_pad_simple (load->element, "sink_%u");
-  g_assert_nonnull (*sink);
-  gst_pad_set_active (src, TRUE);
-  g_assert_cmpint (gst_pad_link (src, *sink), ==, GST_PAD_LINK_OK);
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_pad_push_event (src, gst_event_new_stream_start ("branch"));
-  gst_pad_push_event (src, gst_event_new_caps (caps));
-  gst_pad_push_event (src, gst_event_new_segment (&segment));
-  return src;
-}
-
-static void
-run_round (Load *load, GRand *rand)
-{
-  g_autoptr (GstPad) sink = NULL, src = open_branch (load, &sink);
-  const gint count = g_rand_int_range (rand, 0, 5);
-
-  for (gint i = 0; i < count; i++) {
-    GstBuffer *buffer = frame_new ((GstClockTime) (g_atomic_int_get (&load->time) + i) * FRAME);
-
-    add_scored (buffer, 1, "a", i, 20, 30, 40, 0.5);
-    gst_pad_push (src, buffer);
-  }
-  if (g_rand_int_range (rand, 0, 4) == 0)
-    gst_pad_push_event (src, gst_event_new_eos ());
-  else if (g_rand_int_range (rand, 0, 4) == 0)
-    gst_pad_push_event (src,
-        gst_event_new_gap ((GstClockTime) g_atomic_int_get (&load->time) * FRAME, 3 * FRAME));
-  gst_element_release_request_pad (load->element, sink);
-  gst_pad_set_active (src, FALSE);
-}
 
 static gpointer
 run_branch (gpointer user_data)
 {
   Load *load = user_data;
-  GRand *rand = g_rand_new_with_seed (load->rounds);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (load->rounds);
 
-  for (guint i = 0; i < load->rounds; i++)
-    run_round (load, rand);
-  g_rand_free (rand);
+  for (guint i = 0; i < load->rounds; i++) {
+    g_autoptr (GstPad) src = gst_pad_new ("branch", GST_PAD_SRC);
+    g_autoptr (GstPad) sink = gst_element_request_pad_simple (load->m.element, "sink_%u");
+    g_autoptr (GstCaps) caps = gst_caps_from_string (FRAME_CAPS);
+    const gint count = g_rand_int_range (rand, 0, 5);
+    GstSegment segment;
+
+    g_assert_nonnull (sink);
+    gst_pad_set_active (src, TRUE);
+    g_assert_cmpint (gst_pad_link (src, sink), ==, GST_PAD_LINK_OK);
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+    gst_pad_push_event (src, gst_event_new_stream_start ("branch"));
+    gst_pad_push_event (src, gst_event_new_caps (caps));
+    gst_pad_push_event (src, gst_event_new_segment (&segment));
+    for (gint k = 0; k < count; k++) {
+      GstBuffer *buffer = frame_new ((GstClockTime) (g_atomic_int_get (&load->time) + k) * FRAME);
+
+      add_boxes (buffer, "1 a 3,20,30,40 0.5");
+      gst_pad_push (src, buffer);
+    }
+    if (g_rand_int_range (rand, 0, 4) == 0)
+      gst_pad_push_event (src, gst_event_new_eos ());
+    else if (g_rand_int_range (rand, 0, 4) == 0)
+      gst_pad_push_event (src,
+          gst_event_new_gap ((GstClockTime) g_atomic_int_get (&load->time) * FRAME, 3 * FRAME));
+    gst_element_release_request_pad (load->m.element, sink);
+    gst_pad_set_active (src, FALSE);
+  }
   g_atomic_int_add (&load->running, -1);
   return NULL;
 }
@@ -79,64 +66,51 @@ static gpointer
 run_settings (gpointer user_data)
 {
   Load *load = user_data;
+  GstElement *element = load->m.element;
 
   while (g_atomic_int_get (&load->running) > 0) {
-    GstPad *pad = NULL;
-    GstStructure *stats;
+    g_autoptr (GstPad) pad = NULL;
 
-    g_object_set (load->element, "tolerance", (guint64) g_random_int_range (0, 3) * 1000, NULL);
-    g_object_get (load->element, "stats", &stats, NULL);
-    gst_structure_free (stats);
-    GST_OBJECT_LOCK (load->element);
-    if (load->element->sinkpads->next)
-      pad = gst_object_ref (load->element->sinkpads->next->data);
-    GST_OBJECT_UNLOCK (load->element);
-    if (pad) {
+    g_object_set (element, "tolerance", (guint64) g_random_int_range (0, 3) * 1000, NULL);
+    stat_of (element, "frames");
+    GST_OBJECT_LOCK (element);
+    if (element->sinkpads->next)
+      pad = gst_object_ref (element->sinkpads->next->data);
+    GST_OBJECT_UNLOCK (element);
+    if (pad)
       g_object_set (pad, "xpos", g_random_int_range (0, 100), "hold",
           (guint64) g_random_int_range (0, 2) * FRAME, "source", "s", NULL);
-      gst_object_unref (pad);
-    }
     g_usleep (100);
   }
   return NULL;
 }
 
-/* Pushes main buffers until all branches have finished. Returns their number. */
+/* Pushes main buffers until all branches have finished. */
 static gpointer
 run_main (gpointer user_data)
 {
   Load *load = user_data;
-  gint count = 0;
 
   while (g_atomic_int_get (&load->running) > 0) {
-    g_assert_cmpint (gst_harness_push (load->main, frame_new ((GstClockTime) count * FRAME)), ==,
-        GST_FLOW_OK);
-    g_atomic_int_set (&load->time, ++count);
+    merging_push_main (&load->m, (GstClockTime) load->time * FRAME);
+    g_atomic_int_inc (&load->time);
   }
-  gst_harness_push_event (load->main, gst_event_new_eos ());
-  return GINT_TO_POINTER (count);
+  gst_harness_push_event (load->m.main, gst_event_new_eos ());
+  return NULL;
 }
-
-typedef struct
-{
-  guint64 buffers, boxes;
-  gint ended; /* atomic */
-} Seen;
 
 /* Checks each main buffer until EOS. */
 static GstPadProbeReturn
 check_output (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
-  Seen *seen = user_data;
+  Load *load = user_data;
 
   if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
-    GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
-
-    g_assert_cmpuint (GST_BUFFER_PTS (buffer), ==, seen->buffers * FRAME);
-    seen->buffers++;
-    seen->boxes += count_on (buffer);
-  } else if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_EOS) {
-    g_atomic_int_set (&seen->ended, 1);
+    g_assert_cmpuint (GST_BUFFER_PTS (info->data), ==, load->buffers * FRAME);
+    load->buffers++;
+    load->boxes += count_on (info->data);
+  } else if (GST_EVENT_TYPE (info->data) == GST_EVENT_EOS) {
+    g_atomic_int_set (&load->ended, 1);
   }
   return GST_PAD_PROBE_OK;
 }
@@ -145,38 +119,33 @@ static void
 test_pads (void)
 {
   const gchar *rounds = g_getenv ("NMS_TEST_ROUNDS");
-  GThread *threads[BRANCHES], *main_thread, *settings;
+  GThread *threads[BRANCHES + 2];
   GstElement *element;
-  Seen seen = { 0 };
   Load load = { .running = BRANCHES };
-  g_auto (Merging) m = { 0 };
-  gint count;
 
-  merging_open (&m, "boxmerge", 0, NULL, FALSE);
-  gst_harness_set_drop_buffers (m.main, TRUE);
-  gst_pad_add_probe (m.main->sinkpad,
-      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_output, &seen, NULL);
-  load.element = element = m.element;
-  load.main = m.main;
   load.rounds = (rounds ? (guint) atoi (rounds) : ROUNDS) / BRANCHES;
-  main_thread = g_thread_new ("main", run_main, &load);
-  settings = g_thread_new ("settings", run_settings, &load);
+  merging_open (&load.m, "boxmerge", 0, NULL, FALSE);
+  element = load.m.element;
+  gst_harness_set_drop_buffers (load.m.main, TRUE);
+  gst_pad_add_probe (load.m.main->sinkpad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_output, &load, NULL);
+  threads[BRANCHES] = g_thread_new ("main", run_main, &load);
+  threads[BRANCHES + 1] = g_thread_new ("settings", run_settings, &load);
   for (guint i = 0; i < BRANCHES; i++)
     threads[i] = g_thread_new ("branch", run_branch, &load);
-  for (guint i = 0; i < BRANCHES; i++)
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     g_thread_join (threads[i]);
-  g_thread_join (settings);
-  count = GPOINTER_TO_INT (g_thread_join (main_thread));
-  while (!g_atomic_int_get (&seen.ended))
+  while (!g_atomic_int_get (&load.ended))
     g_usleep (1000);
-  g_assert_cmpuint (seen.buffers, ==, (guint) count);
-  g_assert_cmpuint (stat_of (element, "frames"), ==, (guint) count);
-  g_assert_cmpuint (stat_of (element, "boxes"), ==, seen.boxes);
+  g_assert_cmpuint (load.buffers, ==, (guint) load.time);
+  g_assert_cmpuint (stat_of (element, "frames"), ==, (guint) load.time);
+  g_assert_cmpuint (stat_of (element, "boxes"), ==, load.boxes);
   g_assert_cmpuint (stat_of (element, "in"), ==,
       stat_of (element, "merged") + stat_of (element, "too-late")
           + stat_of (element, "without-match"));
   g_assert_cmpuint (stat_of (element, "merged"), >, 0);
-  g_test_message ("%d main buffers, %" G_GUINT64_FORMAT " boxes", count, seen.boxes);
+  g_test_message ("%d main buffers, %" G_GUINT64_FORMAT " boxes", load.time, load.boxes);
+  merging_close (&load.m);
 }
 
 static const TestCase cases[] = { CASE (test_pads), { NULL } };

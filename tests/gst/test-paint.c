@@ -27,8 +27,7 @@ typedef struct
 static void
 fixture_open (Fixture *f, GstVideoFormat format, gint width, gint height)
 {
-  gst_video_info_init (&f->info);
-  gst_video_info_set_format (&f->info, format, width, height);
+  f->info = video_info_of (format, width, height);
   f->buffer = video_buffer_new (&f->info);
   g_assert_true (gst_video_frame_map (&f->frame, &f->info, f->buffer, GST_MAP_READWRITE));
   g_assert_true (paint_canvas_init (&f->canvas, &f->frame));
@@ -107,26 +106,22 @@ test_masks (void)
 
   memset (full, 255, sizeof full);
   for (guint round = 0; round < 40 * G_N_ELEMENTS (formats); round++) {
-    GstVideoFormat format = formats[round % G_N_ELEMENTS (formats)];
     PaintMask mask = { 40, 24, 40, 0, full, NULL };
-    Fixture a, b;
-    g_autoptr (Picture) filled = NULL, masked = NULL;
+    Fixture f[2];
     PaintRect r;
     PaintColor color;
 
-    fixture_open (&a, format, 61, 47);
-    fixture_open (&b, format, 61, 47);
-    r.x1 = random_on_grid (rand, 60, a.canvas.step_x);
-    r.y1 = random_on_grid (rand, 48, a.canvas.step_y);
+    for (guint i = 0; i < 2; i++)
+      fixture_open (&f[i], formats[round % G_N_ELEMENTS (formats)], 61, 47);
+    r.x1 = random_on_grid (rand, 60, f->canvas.step_x);
+    r.y1 = random_on_grid (rand, 48, f->canvas.step_y);
     r.x2 = r.x1 + 40;
     r.y2 = r.y1 + 24;
-    color = paint_color (&a.canvas, 0x20c040);
-    paint_mask_shrink (&a.canvas, &mask);
-    paint_fill (&a.canvas, &r, &color);
-    paint_mask (&b.canvas, (gint) r.x1, (gint) r.y1, &mask, &color);
-    filled = fixture_close (&a);
-    masked = fixture_close (&b);
-    g_assert_cmpuint (picture_changed (filled, masked, 0, 0, 61, 47), ==, 0);
+    color = paint_color (&f->canvas, 0x20c040);
+    paint_mask_shrink (&f->canvas, &mask);
+    paint_fill (&f[0].canvas, &r, &color);
+    paint_mask (&f[1].canvas, (gint) r.x1, (gint) r.y1, &mask, &color);
+    picture_assert_same (fixture_close (&f[0]), fixture_close (&f[1]));
     g_free ((gpointer) mask.sub);
   }
 }
