@@ -95,6 +95,31 @@ merging_expect (Merging *m, GstClockTime time, const gchar *boxes)
   g_assert_cmpstr (boxes_on (buffer), ==, boxes);
 }
 
+gchar *
+merging_sources (GstBuffer *buffer)
+{
+  gchar **places = g_strsplit (boxes_on (buffer), " ", -1), *text;
+  gpointer state = NULL;
+
+  for (guint i = 0; places[i]; i++) {
+    GstMeta *meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+        GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    GstStructure *source =
+        gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta,
+            "source");
+    const gchar *name = source ? gst_structure_get_string (source, "name") : NULL;
+    g_autofree gchar *place = places[i];
+    gboolean cut = FALSE;
+
+    if (source)
+      gst_structure_get_boolean (source, "cut", &cut);
+    places[i] = g_strdup_printf ("%s %s%s", place, name ? name : "-", cut ? " cut" : "");
+  }
+  text = g_strjoinv ("; ", places);
+  g_strfreev (places);
+  return text;
+}
+
 void
 merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value)
 {

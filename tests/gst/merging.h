@@ -41,6 +41,9 @@ GstBuffer *merging_merge (Merging *m, GstBuffer *branch, GstBuffer *main);
 /* Waits for a main buffer, checks its time and its boxes. */
 void merging_expect (Merging *m, GstClockTime time, const gchar *boxes);
 
+/* Returns the regions with their sources: "10,20,30,40 sink_0 cut; 5,5,9,9 -". Free it. */
+gchar *merging_sources (GstBuffer *buffer);
+
 /* Checks a count of a branch. */
 void merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value);
 

@@ -47,17 +47,6 @@ test_eos (void)
   }
 }
 
-/* Caps with features set the scale of a branch, too. */
-static void
-test_caps_features (void)
-{
-  g_auto (Merging) m = { 0 };
-
-  merging_open (&m, "boxmerge sink_0::tiles=2x2 sink_0::tile-index=3", 1,
-      "video/x-raw(memory:GLMemory),format=RGBA,width=160,height=120,framerate=10/1", FALSE);
-  merging_play (&m, "a0:10 m0 =0:340,280,60,80");
-}
-
 /* Events of the main stream keep their seqnums, also those that GstAggregator makes anew. */
 static void
 test_seqnums (void)
@@ -380,9 +369,8 @@ test_restart (void)
 }
 
 static const TestCase cases[] = { TEST_ROWS ("/orders/%s", merging_run, orders), CASE (test_eos),
-  CASE (test_caps_features), CASE (test_second_stream), CASE (test_caps_queries),
-  CASE (test_allocation), CASE (test_upstream_events), CASE (test_seqnums), CASE (test_gap_buffers),
-  CASE (test_one_source), CASE (test_link), CASE (test_seek), CASE (test_samples_selected),
-  CASE (test_restart), { NULL } };
+  CASE (test_second_stream), CASE (test_caps_queries), CASE (test_allocation),
+  CASE (test_upstream_events), CASE (test_seqnums), CASE (test_gap_buffers), CASE (test_one_source),
+  CASE (test_link), CASE (test_seek), CASE (test_samples_selected), CASE (test_restart), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -11,6 +11,7 @@
 #include "merging.h"
 
 #define UPRIGHT_CAPS "video/x-raw,format=GRAY8,width=240,height=320,framerate=10/1"
+#define GL_CAPS "video/x-raw(memory:GLMemory),format=RGBA,width=160,height=120,framerate=10/1"
 #define NARROW_CAPS "video/x-raw,format=GRAY8,width=214,height=480,framerate=10/1"
 
 static const MergingRow matches[] = {
@@ -113,43 +114,12 @@ test_segments (void)
   }
 }
 
-/* Returns the structure "source" of a region, or NULL. */
-static GstStructure *
-source_of (GstMeta *meta)
-{
-  return gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta,
-      "source");
-}
-
-/* Returns the regions with their sources: "10,20,30,40 sink_0 cut; 5,5,9,9 -". Free it. */
-static gchar *
-sources_on (GstBuffer *buffer)
-{
-  gchar **places = g_strsplit (boxes_on (buffer), " ", -1), *text;
-  gpointer state = NULL;
-
-  for (guint i = 0; places[i]; i++) {
-    GstStructure *source = source_of (gst_buffer_iterate_meta_filtered (buffer, &state,
-        GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE));
-    const gchar *name = source ? gst_structure_get_string (source, "name") : NULL;
-    g_autofree gchar *place = places[i];
-    gboolean cut = FALSE;
-
-    if (source)
-      gst_structure_get_boolean (source, "cut", &cut);
-    places[i] = g_strdup_printf ("%s %s%s", place, name ? name : "-", cut ? " cut" : "");
-  }
-  text = g_strjoinv ("; ", places);
-  g_strfreev (places);
-  return text;
-}
-
 typedef struct
 {
   const gchar *name, *properties; /* of the branch, separated by blanks */
   const gchar *caps;              /* of its picture */
   const gchar *box;               /* a place in it */
-  const gchar *expected;          /* as sources_on writes it */
+  const gchar *expected;          /* as merging_sources writes it */
   const gchar *had;               /* its structure "source", or NULL */
 } Place;
 
@@ -170,7 +140,7 @@ run_place (gconstpointer data)
     add_structure (gst_buffer_get_video_region_of_interest_meta_id (buffer, 0), row->had);
   merging_open (&m, launch, 1, row->caps, FALSE);
   out = merging_merge (&m, buffer, NULL);
-  found = sources_on (out);
+  found = merging_sources (out);
   g_assert_cmpstr (found, ==, row->expected);
   merging_expect_stat (&m, 0, "merged", 1);
   merging_expect_stat (&m, 0, "boxes", *row->expected ? 1 : 0);
@@ -192,6 +162,7 @@ static const Place places[] = {
   /* tiles of 214 x 480 at 0, 212, 426 */
   { "middle tile", "tiles=3x1 tile-index=1 xpos=99", NARROW_CAPS, BOX, "222,20,30,40 sink_0" },
   { "last tile", "tiles=3x1 tile-index=2", NARROW_CAPS, BOX, "436,20,30,40 sink_0" },
+  { "memory feature", "tiles=2x2 tile-index=3", GL_CAPS, BOX, "340,280,60,80 sink_0" },
   { "180", "video-direction=180", QUARTER_CAPS, BOX, "280,180,30,40 sink_0" },
   { "horiz", "video-direction=horiz", QUARTER_CAPS, BOX, "280,20,30,40 sink_0" },
   { "vert", "video-direction=vert", QUARTER_CAPS, BOX, "10,180,30,40 sink_0" },
@@ -258,7 +229,7 @@ test_cut_unknown_size (void)
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   gst_harness_set_src_caps_str (m.main, "application/x-test");
   out = merging_merge (&m, frame_with ("0 a 0,20,30,40 0.5"), NULL);
-  found = sources_on (out);
+  found = merging_sources (out);
   g_assert_cmpstr (found, ==, "0,20,30,40 sink_0");
 }
 
@@ -327,7 +298,7 @@ test_what_belongs_to_boxes (void)
   merging_play (&m, "b0:1 c0:2");
   out = merging_merge (&m, frame_with ("1 car 0,0,100,100 0.75; 2 wheel 0,50,20,20 in 1"),
       frame_with ("1 main 5,5,5,5"));
-  found = sources_on (out);
+  found = merging_sources (out);
   g_assert_cmpstr (found, ==,
       "5,5,5,5 -; 0,0,100,100 sink_0; 0,50,20,20 sink_0; 1,20,30,40 street; 2,20,30,40 -");
   assert_ids (out, "1 2 3 0 0");

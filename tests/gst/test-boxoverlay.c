@@ -79,7 +79,7 @@ grey_of (guint32 rgb)
       * 0x010101;
 }
 
-/* Draws a random box, solid or dashed. Checks each pixel: the outline has the expected colour, all
+/* Draws a random box, solid or dashed, on or off the frame, at times empty. Checks each pixel: the outline has the expected colour, all
  * other pixels are as before. */
 static void
 check_random_box (GRand *rand, GstVideoFormat format, gint width, gint height)
@@ -87,9 +87,11 @@ check_random_box (GRand *rand, GstVideoFormat format, gint width, gint height)
   const GstVideoInfo info = video_info_of (format, width, height);
   const GstVideoFormatInfo *finfo = info.finfo;
   const gboolean dropped = g_rand_boolean (rand), colored = finfo->n_components >= 3;
-  const gint thickness = g_rand_int_range (rand, 1, 12);
-  const gint place[] = { g_rand_int_range (rand, -30, width), g_rand_int_range (rand, -30, height),
-    g_rand_int_range (rand, 0, 100), g_rand_int_range (rand, 0, 100) };
+  const gint thickness = 1 + g_rand_int_range (rand, 0, 8) * g_rand_int_range (rand, 0, 10);
+  const gint place[] = { g_rand_int_range (rand, -60, width + 20),
+    g_rand_int_range (rand, -60, height + 20),
+    g_rand_int_range (rand, 0, 6) * g_rand_int_range (rand, 0, 20),
+    g_rand_int_range (rand, 0, 6) * g_rand_int_range (rand, 0, 20) };
   const Axis across = axis_of (place[0], place[2], colored ? 1 << finfo->w_sub[1] : 1, thickness,
       dropped);
   const Axis down = axis_of (place[1], place[3], colored ? 1 << finfo->h_sub[1] : 1, thickness,
@@ -237,30 +239,6 @@ test_clipping (void)
       g_assert_true (guards_are_intact (memory, info.size));
     }
   }
-}
-
-/* How many pixels are painted; see picture_expect. */
-static void
-test_painted_pixels (void)
-{
-  static const gchar *const rows[][3] = {
-    /* boxes off the frame */
-    { "person -50,10,40,20", "boxoverlay", "0,0,96,64:0" },
-    { "person 96,10,40,20", "boxoverlay", "0,0,96,64:0" },
-    { "person 10,-30,20,30", "boxoverlay", "0,0,96,64:0" },
-    { "person 10,64,20,10", "boxoverlay", "0,0,96,64:0" },
-    { "person 3000,3000,5,5", "boxoverlay", "0,0,96,64:0" },
-    /* edges outside of the frame are not drawn */
-    { "person -20,10,60,30", OUTLINES, "0,12,38,38:0 0,10,40,12:80 0,0,96,64:212" },
-    /* an empty box is a dot on the chroma grid */
-    { "person 20,20,0,0", OUTLINES " thickness=3", "20,20,24,24:16 0,0,96,64:16" },
-    { "person 10,10,80,50", OUTLINES " thickness=24", "10,10,90,60:3936 0,0,96,64:3936" },
-  };
-  const GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
-
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    picture_expect (overlay_boxes (rows[i][1], &info, rows[i][0]), picture_blank (&info),
-        rows[i][2]);
 }
 
 /* The planes have odd strides, gaps between them, and separate memories. */
@@ -463,11 +441,16 @@ test_crops (void)
   }
 }
 
-/* Returns the first component of a pixel: the luma. */
-static guint8
-luma_at (const Picture *picture, gint x, gint y)
+/* Returns of how many pixels of an area the first component differs: the luma. */
+static guint
+luma_changed (const Picture *a, const Picture *b, GstVideoRectangle area)
 {
-  return picture->unpacked[((gsize) y * picture->width + x) * 4 + 1];
+  guint count = 0;
+
+  for (gint y = area.y; y < area.y + area.h; y++)
+    for (gint x = area.x; x < area.x + area.w; x++)
+      count += a->unpacked[(y * a->width + x) * 4 + 1] != b->unpacked[(y * a->width + x) * 4 + 1];
+  return count;
 }
 
 /* A crop off the chroma grid shares its outer chroma samples with pixels around it; the
@@ -479,38 +462,21 @@ test_crops_off_grid (void)
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12,
     GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_Y41B, GST_VIDEO_FORMAT_YUV9 };
 
-  for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
-    for (gint k = 0; k < 16; k++) {
-      const GstVideoRectangle crop = { 16 + k % 4, 8 + k / 4, 40 + k % 3, 24 + k % 5 };
-      GstVideoInfo info = video_info_of (formats[f], crop.w, crop.h);
-      GstVideoInfo full = video_info_of (formats[f], PICTURE_WIDTH, PICTURE_HEIGHT);
-      g_autoptr (GstHarness) h = overlay_new (k % 2 ? "boxoverlay" : OUTLINES, &info);
-      g_autofree gchar *place = g_strdup_printf ("0,0,%d,%d", crop.w, crop.h);
-      g_autoptr (Picture) before = picture_blank (&full), after = NULL;
-      gint x1 = full.width, y1 = full.height, x2 = 0, y2 = 0;
+  for (guint i = 0; i < 16 * G_N_ELEMENTS (formats); i++) {
+    const gint k = (gint) i % 16, w = 40 + k % 3, h = 24 + k % 5, x = 16 + k % 4, y = 8 + k / 4;
+    const GstVideoRectangle whole = { 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT }, crop = { x, y, w, h };
+    const GstVideoRectangle sides[] = { { x, y, 4, h }, { x + w - 4, y, 4, h }, { x, y, w, 4 },
+      { x, y + h - 4, w, 4 } };
+    const GstVideoInfo info = video_info_of (formats[i / 16], w, h);
+    const GstVideoInfo full = video_info_of (formats[i / 16], PICTURE_WIDTH, PICTURE_HEIGHT);
+    g_autoptr (GstHarness) harness = overlay_new (k % 2 ? "boxoverlay" : OUTLINES, &info);
+    g_autofree gchar *place = g_strdup_printf ("0,0,%d,%d", w, h);
+    g_autoptr (Picture) before = picture_blank (&full), after = NULL;
 
-      after = overlay_draw (h, &full, cropped_new (&full, &crop, place));
-      for (gint y = 0; y < full.height; y++) {
-        for (gint x = 0; x < full.width; x++) {
-          if (luma_at (before, x, y) != luma_at (after, x, y)) {
-            x1 = MIN (x1, x);
-            y1 = MIN (y1, y);
-            x2 = MAX (x2, x + 1);
-            y2 = MAX (y2, y + 1);
-          }
-        }
-      }
-      g_assert_cmpint (x1, >=, crop.x);
-      g_assert_cmpint (y1, >=, crop.y);
-      g_assert_cmpint (x2, <=, crop.x + crop.w);
-      g_assert_cmpint (y2, <=, crop.y + crop.h);
-      if (k % 2 == 0 && formats[f] != GST_VIDEO_FORMAT_YUV9) {
-        g_assert_cmpint (x1 - crop.x, <, 4);
-        g_assert_cmpint (y1 - crop.y, <, 4);
-        g_assert_cmpint (crop.x + crop.w - x2, <, 4);
-        g_assert_cmpint (crop.y + crop.h - y2, <, 4);
-      }
-    }
+    after = overlay_draw (harness, &full, cropped_new (&full, &crop, place));
+    g_assert_cmpuint (luma_changed (before, after, whole), ==, luma_changed (before, after, crop));
+    for (guint s = 0; s < 4 && k % 2 == 0 && formats[i / 16] != GST_VIDEO_FORMAT_YUV9; s++)
+      g_assert_cmpuint (luma_changed (before, after, sides[s]), >, 0);
   }
 }
 
@@ -538,10 +504,9 @@ test_crops_of_any_size (void)
 }
 
 static const TestCase cases[] = { CASE (test_formats), CASE (test_colorimetry),
-  CASE (test_which_buffer), CASE (test_clipping), CASE (test_painted_pixels),
-  CASE (test_video_meta), CASE (test_short_buffers), CASE (test_read_only_memory),
-  CASE (test_caps_that_change), CASE (test_caps_without_layout), CASE (test_many_boxes),
-  CASE (test_restart), CASE (test_segments), CASE (test_allocation), CASE (test_crops),
-  CASE (test_crops_off_grid), CASE (test_crops_of_any_size), { NULL } };
+  CASE (test_which_buffer), CASE (test_clipping), CASE (test_video_meta), CASE (test_short_buffers),
+  CASE (test_read_only_memory), CASE (test_caps_that_change), CASE (test_caps_without_layout),
+  CASE (test_many_boxes), CASE (test_restart), CASE (test_segments), CASE (test_allocation),
+  CASE (test_crops), CASE (test_crops_off_grid), CASE (test_crops_of_any_size), { NULL } };
 
 GST_TEST_PROGRAM (cases);
