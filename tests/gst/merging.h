@@ -16,8 +16,10 @@ typedef struct
   GstElement *element; /* owned by the harness */
   GstHarness *main;
   GstHarness *branch[MERGING_BRANCHES];
-  guint count;     /* branches */
-  GString *passed; /* see merging_expect_passed */
+  guint count; /* branches */
+  /* what the element has pushed since merging_open, with times in ms: "stream-start caps segment
+   * gap:100+50 buffer:200 eos " */
+  GString *passed;
 } Merging;
 
 /* Creates the element of this launch line and `count` branches with pictures of these caps (NULL:
@@ -50,10 +52,6 @@ void merging_expect_stat (Merging *m, guint i, const gchar *name, guint64 value)
 /* Waits until the bus has an error, and checks its text. */
 void merging_expect_error (GstBus *bus, const gchar *words);
 
-/* Checks what the element has pushed since merging_open: "stream-start caps segment gap:100+50
- * buffer:200 eos ", with times in ms. */
-void merging_expect_passed (Merging *m, const gchar *expected);
-
 /* Plays steps, separated by blanks, with times in ms; - is a buffer without a PTS:
  *   a60:7       branch a (sink_0), b, c, .. gets a buffer with a box at x = 7; a60: one without box
  *   m100        the main stream gets a buffer
@@ -78,7 +76,7 @@ typedef struct
   guint branches;
   gboolean live;
   const gchar *steps;
-  const gchar *passed; /* as merging_expect_passed takes it, or NULL */
+  const gchar *passed; /* as in Merging, or NULL */
 } MergingRow;
 
 /* Plays the steps of a MergingRow. */

@@ -184,15 +184,31 @@ test_places (void)
   }
 }
 
+/* Creates a cache for labels of a frame. */
+static LabelCache *
+cache_open (Fixture *f, GstVideoFormat format)
+{
+  LabelCache *cache = label_cache_new ();
+
+  fixture_open (f, format, 1920, 1080);
+  label_cache_set_font (cache, "Sans 12", &f->canvas);
+  return cache;
+}
+
+static void
+cache_close (Fixture *f, LabelCache *cache)
+{
+  label_cache_free (cache);
+  picture_free (fixture_close (f));
+}
+
 /* Scores that change in every frame are rendered 101 times in total. */
 static void
 test_rendered_once (void)
 {
-  LabelCache *cache = label_cache_new ();
   Fixture f;
+  LabelCache *cache = cache_open (&f, GST_VIDEO_FORMAT_I420);
 
-  fixture_open (&f, GST_VIDEO_FORMAT_I420, 640, 480);
-  label_cache_set_font (cache, "Sans 12", &f.canvas);
   for (guint i = 0; i < 5000; i++) {
     gchar text[16];
 
@@ -207,8 +223,7 @@ test_rendered_once (void)
   g_assert_cmpuint (label_cache_usage (cache).masks, ==, 0);
   g_assert_cmpuint (label_cache_usage (cache).bytes, ==, 0);
   g_assert_cmpint (label_cache_get (cache, "")->mask.width, ==, 0);
-  label_cache_free (cache);
-  picture_free (fixture_close (&f));
+  cache_close (&f, cache);
 }
 
 /* Digits have no kerning, so that a composed number equals one that pango renders: a text with a
@@ -217,11 +232,9 @@ static void
 test_composed_numbers (void)
 {
   static const gchar *const numbers[] = { "0.91", "#12345", "-67", "8 8" };
-  LabelCache *cache = label_cache_new ();
   Fixture f;
+  LabelCache *cache = cache_open (&f, GST_VIDEO_FORMAT_GRAY8);
 
-  fixture_open (&f, GST_VIDEO_FORMAT_GRAY8, 1920, 1080);
-  label_cache_set_font (cache, "Sans 12", &f.canvas);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
     g_autofree gchar *spaced = g_strconcat (numbers[i], " ", NULL),
                      *broken = g_strconcat (numbers[i], "\n", NULL);
@@ -236,18 +249,16 @@ test_composed_numbers (void)
       g_assert_cmpmem (composed->mask.data + y * composed->mask.stride, composed->mask.width,
           rendered->mask.data + y * rendered->mask.stride, rendered->mask.width);
   }
-  label_cache_free (cache);
-  picture_free (fixture_close (&f));
+  cache_close (&f, cache);
 }
 
 /* All masks are valid until label_cache_trim, which holds the limits. */
 static void
 test_bounded_cache (void)
 {
-  LabelCache *cache = label_cache_new ();
   Fixture f;
+  LabelCache *cache = cache_open (&f, GST_VIDEO_FORMAT_I420);
 
-  fixture_open (&f, GST_VIDEO_FORMAT_I420, 1920, 1080);
   for (guint pass = 0; pass < 2; pass++) {
     g_autofree gchar *fill = g_strnfill (pass == 0 ? 5 : 300, 'W');
     guint cleared = 0, masks = 0;
@@ -270,8 +281,7 @@ test_bounded_cache (void)
     g_assert_cmpuint (cleared, >=, 3);
     g_assert_cmpuint (cleared, <=, 30);
   }
-  label_cache_free (cache);
-  picture_free (fixture_close (&f));
+  cache_close (&f, cache);
 }
 
 static const TestCase cases[] = { CASE (test_blend), CASE (test_masks), CASE (test_shrink),
