@@ -13,10 +13,9 @@ static GstBuffer *
 slice_new (const gchar *text)
 {
   const gchar *at = strchr (text, '@');
-  GstBuffer *slice = frame_new (0);
+  g_autofree gchar *box = g_strdup_printf ("1 o %d,20,30,40 0.5", atoi (text));
+  GstBuffer *slice = frame_with (*text != '-' ? box : "");
 
-  if (*text != '-')
-    add_scored (slice, 1, "o", atoi (text), 20, 30, 40, 0.5);
   if (at) {
     GstVideoCropMeta *crop = gst_buffer_add_video_crop_meta (slice);
 

@@ -148,44 +148,29 @@ test_caps_queries (void)
   }
 }
 
-static gboolean
-has_meta (GstQuery *query, GType api)
-{
-  return gst_query_find_allocation_meta (query, api, NULL);
-}
-
-static GstQuery *
-query_allocation (GstHarness *h)
-{
-  GstCaps *caps = gst_caps_from_string (FRAME_CAPS);
-  GstQuery *query = gst_query_new_allocation (caps, TRUE);
-
-  gst_caps_unref (caps);
-  g_assert_true (gst_pad_peer_query (h->srcpad, query));
-  g_assert_true (has_meta (query, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE));
-  return query;
-}
-
 /* ALLOCATION of the main stream is answered by downstream, and that of a branch is not: it does not
  * wait for the buffers that wait for the main stream. */
 static void
 test_allocation (void)
 {
-  GstQuery *query;
+  g_autoptr (GstCaps) caps = gst_caps_from_string (FRAME_CAPS);
   g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge", 1, NULL, FALSE);
   gst_harness_add_propose_allocation_meta (m.main, GST_VIDEO_CROP_META_API_TYPE, NULL);
-  query = query_allocation (m.main);
-  g_assert_true (has_meta (query, GST_VIDEO_CROP_META_API_TYPE));
-  g_assert_false (has_meta (query, GST_VIDEO_META_API_TYPE));
-  gst_query_unref (query);
-  merging_push_box (&m, 0, 0, 1);
-  query = query_allocation (m.branch[0]);
-  g_assert_true (has_meta (query, GST_VIDEO_META_API_TYPE));
-  g_assert_false (has_meta (query, GST_VIDEO_CROP_META_API_TYPE));
-  g_assert_cmpuint (gst_query_get_n_allocation_pools (query), ==, 0);
-  gst_query_unref (query);
+  for (guint branch = 0; branch < 2; branch++) {
+    const GType apis[] = { GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, GST_VIDEO_META_API_TYPE,
+      GST_VIDEO_CROP_META_API_TYPE };
+    const gboolean expected[] = { TRUE, branch, !branch };
+    g_autoptr (GstQuery) query = gst_query_new_allocation (caps, TRUE);
+
+    if (branch)
+      merging_push_box (&m, 0, 0, 1);
+    g_assert_true (gst_pad_peer_query (branch ? m.branch[0]->srcpad : m.main->srcpad, query));
+    for (guint i = 0; i < G_N_ELEMENTS (apis); i++)
+      g_assert_true (gst_query_find_allocation_meta (query, apis[i], NULL) == expected[i]);
+    g_assert_true (!branch || gst_query_get_n_allocation_pools (query) == 0);
+  }
   merging_play (&m, "m0 =0:1");
 }
 
@@ -277,19 +262,6 @@ test_link (void)
   }
 }
 
-static void
-push_flushes (Merging *m, guint32 seqnum, gboolean start)
-{
-  GstHarness *const all[] = { m->branch[0], m->main };
-
-  for (guint i = 0; i < 2; i++) {
-    GstEvent *event = start ? gst_event_new_flush_start () : gst_event_new_flush_stop (TRUE);
-
-    gst_event_set_seqnum (event, seqnum);
-    g_assert_true (gst_harness_push_event (all[i], event));
-  }
-}
-
 /* A flushing seek goes to all sources. Their flushes reach downstream once, held boxes are
  * forgotten, and the new segment of the main stream passes. */
 static void
@@ -297,31 +269,33 @@ test_seek (void)
 {
   GstEvent *seek = gst_event_new_seek (1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET,
       5 * FRAME, GST_SEEK_TYPE_NONE, 0);
-  guint32 seqnum = gst_event_get_seqnum (seek);
+  const guint32 seqnum = gst_event_get_seqnum (seek);
+  g_autoptr (GstEvent) event = NULL;
+  GstEvent *events[3];
   GstSegment segment;
-  GstEvent *event;
   g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge sink_0::hold=18446744073709551615", 1, NULL, FALSE);
   merging_play (&m, "a0:1 m0 =0:1 a200:1 m100 =100:1");
   gst_event_unref (merging_wait_event (&m, GST_EVENT_SEGMENT));
   expect_upstream (&m, seek, TRUE);
-  push_flushes (&m, seqnum, TRUE);
-  gst_event_unref (merging_wait_event (&m, GST_EVENT_FLUSH_START));
-  push_flushes (&m, seqnum, FALSE);
-  gst_event_unref (merging_wait_event (&m, GST_EVENT_FLUSH_STOP));
   gst_segment_init (&segment, GST_FORMAT_TIME);
   segment.start = segment.time = 5 * FRAME;
-  event = gst_event_new_segment (&segment);
-  gst_event_set_seqnum (event, seqnum);
-  gst_harness_push_event (m.branch[0], gst_event_ref (event));
-  gst_harness_push_event (m.main, event);
+  events[0] = gst_event_new_flush_start ();
+  events[1] = gst_event_new_flush_stop (TRUE);
+  events[2] = gst_event_new_segment (&segment);
+  for (guint i = 0; i < 3; i++) {
+    gst_event_set_seqnum (events[i], seqnum);
+    g_assert_true (gst_harness_push_event (m.branch[0], gst_event_ref (events[i])));
+    g_assert_true (gst_harness_push_event (m.main, events[i]));
+    if (i < 2)
+      gst_event_unref (merging_wait_event (&m, i ? GST_EVENT_FLUSH_STOP : GST_EVENT_FLUSH_START));
+  }
   merging_play (&m, "a600:2 m500 =500:");
   event = merging_wait_event (&m, GST_EVENT_SEGMENT);
   gst_event_copy_segment (event, &segment);
   g_assert_cmpuint (segment.time, ==, 5 * FRAME);
   g_assert_cmpuint (gst_event_get_seqnum (event), ==, seqnum);
-  gst_event_unref (event);
   merging_play (&m, "m600 =600:2");
 }
 
