@@ -12,30 +12,19 @@
 #define WIDTH 320
 #define HEIGHT 240
 
-#define INFO video_info_of (GST_VIDEO_FORMAT_BGRx, WIDTH, HEIGHT)
+static GstVideoInfo info; /* of all frames */
 
 /* Draws boxes on an empty frame; see boxed_buffer_new. */
 static Picture *
 draw (const gchar *launch, const gchar *boxes)
 {
-  const GstVideoInfo info = INFO;
-
   return overlay_boxes (launch, &info, boxes);
-}
-
-static Picture *
-draw_nothing (void)
-{
-  const GstVideoInfo info = INFO;
-
-  return picture_blank (&info);
 }
 
 /* Draws a box with a label of any text. */
 static Picture *
 draw_one (const gchar *launch, const gchar *label, const gchar *has)
 {
-  const GstVideoInfo info = INFO;
   GstBuffer *buffer = video_buffer_new (&info);
 
   video_buffer_add_box (buffer, label, "40,80,100,100", has);
@@ -183,7 +172,7 @@ run_drawn (gconstpointer data)
 {
   const Drawn *row = data;
 
-  picture_expect (draw (row->launch, row->boxes), draw_nothing (), row->found);
+  picture_expect (draw (row->launch, row->boxes), picture_blank (&info), row->found);
 }
 
 #define TRACKS \
@@ -236,7 +225,7 @@ test_dropped_below (void)
 static void
 test_dropped_labels (void)
 {
-  g_autoptr (Picture) before = draw_nothing ();
+  g_autoptr (Picture) before = picture_blank (&info);
   g_autoptr (Picture) kept = draw ("boxoverlay", "person 40,80,140,100 0.9 kept");
   g_autoptr (Picture) both = draw ("boxoverlay",
       "person 60,90,110,60 0.8 suppressed; person 40,80,140,100 0.9 kept");
@@ -275,9 +264,8 @@ test_any_font (void)
 {
   static const gchar *const fonts[] = { "", "No Such Family 12", "Sans 0", "Sans -4", "Sans 100000",
     "12", "\xff\xfe", "Sans Bold Italic Condensed 9.5", ",,,", "Monospace 20px" };
-  const GstVideoInfo info = INFO;
   g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
-  g_autoptr (Picture) before = draw_nothing ();
+  g_autoptr (Picture) before = picture_blank (&info);
 
   for (guint i = 0; i < G_N_ELEMENTS (fonts); i++) {
     g_autoptr (Picture) picture = NULL;
@@ -315,7 +303,6 @@ test_properties (void)
 static void
 test_playing (void)
 {
-  const GstVideoInfo info = INFO;
   g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
   static const gchar *const launch[] = { "boxoverlay thickness=9",
     "boxoverlay thickness=9 show-label=false",
@@ -334,11 +321,10 @@ test_playing (void)
 static void
 test_controlled (void)
 {
-  const GstVideoInfo info = INFO;
   g_autoptr (GstHarness) h = overlay_new ("boxoverlay show-label=false", &info);
   g_autoptr (GstControlSource) source = gst_interpolation_control_source_new ();
   GstTimedValueControlSource *values = GST_TIMED_VALUE_CONTROL_SOURCE (source);
-  g_autoptr (Picture) before = draw_nothing ();
+  g_autoptr (Picture) before = picture_blank (&info);
 
   gst_object_add_control_binding (GST_OBJECT (h->element),
       gst_direct_control_binding_new_absolute (GST_OBJECT (h->element), "thickness", source));
@@ -400,6 +386,7 @@ start (const char *needs)
 {
   g_log_set_handler ("Pango", G_LOG_LEVEL_WARNING, g_log_default_handler, NULL);
   g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL);
+  info = video_info_of (GST_VIDEO_FORMAT_BGRx, WIDTH, HEIGHT);
   return start_gst (needs);
 }
 
