@@ -205,6 +205,9 @@ play_event (Merging *m, const gchar *step)
     push_segment (h, 0, 0);
   } else if (g_str_has_prefix (step, "eos")) {
     gst_harness_push_event (h, gst_event_new_eos ());
+  } else if (g_str_has_prefix (step, "custom")) {
+    gst_harness_push_event (h,
+        gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty ("a")));
   } else if (g_str_has_prefix (step, "tag")) {
     gst_harness_push_event (h, gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, step, NULL)));
   } else {

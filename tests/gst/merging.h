@@ -59,7 +59,7 @@ void merging_expect_error (GstBus *bus, const gchar *words);
  *   =eos        the event EOS comes
  *   none        no main buffer comes
  *   gap-a:300+200  a GAP event of branch a, or m, the main stream; without + of unknown length
- *   eos-a, tag-a   other events
+ *   eos-a, tag-a, custom-a  other events
  *   flush-a     a flush and the next segment
  *   small-a     pictures of 320x240 from now on; or large-a, of 640x480
  *   !300        (live) the element waits until 300 ms, which come now

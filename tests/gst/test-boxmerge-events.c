@@ -11,8 +11,8 @@
 
 static const MergingRow orders[] = {
   { "events of the main stream come in order, those of a branch do not come", "boxmerge", 1, FALSE,
-      "tag-m tag-a a0:1 m0 =0:1 a100:1 m100 =100:1 tag-m eos-m =eos",
-      "stream-start caps segment tag buffer:0 buffer:100 tag eos " },
+      "tag-m tag-a custom-a a0:1 m0 =0:1 custom-m a100:1 m100 =100:1 tag-m eos-m =eos",
+      "stream-start caps segment tag buffer:0 custom-downstream buffer:100 tag eos " },
   { "a GAP of the main stream leaves as one", "boxmerge", 1, FALSE,
       "gap-m:0+100 a100:1 m100 =100:1", "stream-start caps segment gap:0+100 buffer:100 " },
   { "caps of the main stream set the place of tiles, those of a branch the scale",
