@@ -192,7 +192,7 @@ static const Drawn drawn[] = {
       "10,120=ad8604 80,120=ff2628 150,120=ad8604 220,120=ff6a95" },
   { "kept", "boxoverlay", "person 40,80,120,100 0.9 kept", "40,178,160,180:240 40,80=ff6a95" },
   { "a score that is no number is the lowest", OUTLINES,
-      "car 40,80,120,100 nan; person 40,80,120,100 -5", "40,80=ff6a95" },
+      "person 40,80,120,100 -5; car 40,80,120,100 nan", "40,80=ff6a95" },
   /* 10 dashes of 6 pixels, 9 gaps and a rest */
   { "dashes", "boxoverlay thickness=2", "person 40,80,120,100 suppressed",
       "40,80=b4b4b4 40,178,156,180:120 45,178,46,179:1 46,178,52,180:0 52,178,53,179:1" },

@@ -79,8 +79,8 @@ grey_of (guint32 rgb)
       * 0x010101;
 }
 
-/* Draws a random box, solid or dashed, on or off the frame, at times empty. Checks each pixel: the outline has the expected colour, all
- * other pixels are as before. */
+/* Draws a random box, solid or dashed, on or off the frame, at times empty. Checks each pixel: the
+ * outline has the expected colour, all other pixels are as before. */
 static void
 check_random_box (GRand *rand, GstVideoFormat format, gint width, gint height)
 {
