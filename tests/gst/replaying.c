@@ -3,36 +3,65 @@
 #include "replaying.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "textfiles.h"
 
-/* Creates a boxreplay of the file at r->path. */
+static GstClockTime
+time_of (gdouble frames)
+{
+  return (GstClockTime) (frames * FRAME + 0.5);
+}
+
+/* Appends the line of a word such as "1.5h". */
 static void
-open_path (Replay *r, const gchar *properties)
+append_record (GString *text, const gchar *word, guint x)
 {
-  g_autofree gchar *launch = g_strdup_printf ("boxreplay name=e location=\"%s\" %s", r->path,
-      properties);
+  gchar *kind;
+  const gdouble time = *word == '-' ? -1 : g_ascii_strtod (word, &kind);
 
-  r->h = harness_new_caps (launch, NULL);
-  r->bus = harness_bus (r->h);
-  gst_harness_set_src_caps_str (r->h, CAPS);
+  if (*word == '-')
+    kind = (gchar *) word + 1;
+  g_string_append_c (text, '{');
+  if (time >= 0)
+    g_string_append_printf (text, "\"timestamp\":%" G_GUINT64_FORMAT ",", time_of (time));
+  if (*kind == 'h')
+    g_string_append (text, "\"outside-segment\":true,");
+  if (*kind == 'o')
+    g_string_append (text, "\"objects\":[]}\n");
+  else if (*kind == 'x')
+    g_string_append (text, "\"objects\":[{}]}\n");
+  else
+    g_string_append_printf (text, "\"objects\":[{\"x\":%u,\"y\":0,\"w\":4,\"h\":4}]}\n", x);
 }
 
-void
-replay_open (Replay *r, const gchar *contents, const gchar *properties)
+gchar *
+replay_records (const gchar *times)
 {
-  r->path = text_file_new ("replay.txt", contents, -1);
-  open_path (r, properties);
-}
+  GString *text = g_string_new (NULL);
+  g_auto (GStrv) list = g_strsplit (times, " ", -1);
+  guint x = 0;
 
-void
-replay_close (Replay *r)
-{
-  harness_free (r->h);
-  g_free (r->path);
+  for (guint i = 0; list[i]; i++) {
+    const gchar *end = strstr (list[i], "..");
+
+    if (end) {
+      const gint from = atoi (list[i]), to = atoi (end + 2), step = from <= to ? 1 : -1;
+
+      for (gint frame = from; frame != to + step; frame += step) {
+        gchar word[16];
+
+        g_snprintf (word, sizeof word, "%d", frame);
+        append_record (text, word, ++x);
+      }
+    } else if (*list[i] == 'n') {
+      g_string_append_c (text, '\n');
+    } else {
+      append_record (text, list[i], ++x);
+    }
+  }
+  return g_string_free (text, FALSE);
 }
 
 GstBuffer *
@@ -45,172 +74,149 @@ replay_buffer (GstClockTime pts)
   return buffer;
 }
 
-guint
-replay_count (GstBuffer *buffer)
+void
+replay_open (Replay *r, const gchar *contents, const gchar *properties)
 {
-  return gst_buffer_get_n_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+  g_autofree gchar *launch = NULL, *records = NULL;
+
+  *r = (Replay) { .fd = -1 };
+  if (g_str_equal (contents, "|")) {
+    r->path = text_file_path ("pipe");
+    g_assert_cmpint (mkfifo (r->path, 0600), ==, 0);
+    r->fd = open (r->path, O_RDWR);
+  } else {
+    if (*contents && contents[strspn (contents, "0123456789. -hnox")] == '\0')
+      contents = records = replay_records (contents);
+    r->path = text_file_new ("replay.txt", contents, -1);
+    for (; *contents; contents++)
+      r->records += *contents == '\n';
+  }
+  launch = g_strdup_printf ("boxreplay name=e location=\"%s\" %s", r->path, properties);
+  r->h = harness_new_caps (launch, NULL);
+  r->bus = harness_bus (r->h);
+  gst_harness_set_src_caps_str (r->h, CAPS);
 }
 
-GstVideoRegionOfInterestMeta *
-replay_box (GstBuffer *buffer, guint n)
+void
+replay_close (Replay *r)
 {
-  gpointer state = NULL;
-  GstMeta *meta;
-
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-      != NULL)
-    if (n-- == 0)
-      return (GstVideoRegionOfInterestMeta *) meta;
-  g_assert_not_reached ();
-  return NULL;
+  if (r->fd >= 0)
+    close (r->fd);
+  unlink (r->path);
+  harness_free (r->h);
+  g_free (r->path);
 }
 
-/* The records of the tests differ in x. */
 gint
 replay_x_at (Replay *r, GstClockTime pts)
 {
   g_autoptr (GstBuffer) buffer = gst_harness_push_and_pull (r->h, replay_buffer (pts));
-  gint x;
 
   g_assert_nonnull (buffer);
-  x = replay_count (buffer) > 0 ? (gint) replay_box (buffer, 0)->x : -1;
-  return x;
-}
-
-/* Takes all messages of that type, of which there must be exactly one. */
-gchar *
-replay_message (GstBus *bus, GstMessageType type)
-{
-  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, type), second = NULL;
-  gchar *text;
-
-  g_assert_nonnull (message);
-  text = message_text (message);
-  second = gst_bus_pop_filtered (bus, type);
-  if (second)
-    g_error ("a second message after: %s", text);
-  return text;
+  return count_on (buffer) > 0 ? atoi (boxes_on (buffer)) : -1;
 }
 
 void
 replay_must_say (Replay *r, GstMessageType type, const gchar *what)
 {
-  g_autofree gchar *text = replay_message (r->bus, type);
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (r->bus, type);
+  g_autoptr (GstMessage) second = gst_bus_pop_filtered (r->bus, type);
+  g_autofree gchar *text = NULL;
 
+  g_assert_nonnull (message);
+  text = message_text (message);
+  if (second)
+    g_error ("a second message after: %s", text);
   if (strstr (text, what) == NULL)
     g_error ("said: %s\nnot: %s", text, what);
   if (strstr (text, r->path) == NULL)
     g_error ("%s does not name the file", text);
 }
 
-gchar *
-replay_line (guint64 time, guint x)
-{
-  return g_strdup_printf ("{\"timestamp\":%" G_GUINT64_FORMAT ",\"objects\":[{\"x\":%u,\"y\":0,"
-                          "\"w\":4,\"h\":4}]}\n",
-      time, x);
-}
-
-gchar *
-replay_records (const gchar *times)
-{
-  GString *s = g_string_new (NULL);
-  g_auto (GStrv) list = g_strsplit (times, " ", -1);
-
-  for (guint i = 0; list[i]; i++) {
-    g_autofree gchar *line = replay_line ((guint64) (g_ascii_strtod (list[i], NULL) * FRAME + 0.5),
-        i + 1);
-
-    g_string_append (s, line);
-  }
-  return g_string_free (s, FALSE);
-}
-
-int
-replay_open_pipe (Replay *r, const gchar *properties)
-{
-  int fd;
-
-  r->path = text_file_path ("pipe");
-  g_assert_cmpint (mkfifo (r->path, 0600), ==, 0);
-  fd = open (r->path, O_RDWR);
-  open_path (r, properties);
-  return fd;
-}
-
 void
-replay_close_pipe (Replay *r, int fd)
+replay_append (const gchar *path, const gchar *text, gsize length)
 {
-  if (fd >= 0)
-    close (fd);
-  unlink (r->path);
-  replay_close (r);
+  int fd = open (path, O_WRONLY | O_APPEND | O_CREAT, 0600);
+
+  g_assert_cmpint (write (fd, text, length), ==, length);
+  close (fd);
 }
 
-void
-replay_must_refuse (const gchar *text, const gchar *launch, ...)
+/* Plays a step that begins with + or <. */
+static void
+write_step (Replay *r, const gchar *step)
 {
-  g_autoptr (GstElement) element = NULL;
-  g_autofree gchar *line = NULL;
-  va_list args;
+  g_autofree gchar *old = g_strconcat (r->path, ".1", NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
 
-  va_start (args, launch);
-  line = g_strdup_vprintf (launch, args);
-  va_end (args);
-  element = element_new (line);
-  for (guint i = 0; i < 2; i++) {
-    expect_no_start (element, text);
-    gst_element_set_state (element, GST_STATE_NULL);
-  }
+  if (g_str_equal (step, "<"))
+    g_string_append (text, "{\"timestamp\":");
+  else if (g_str_equal (step, "+x"))
+    g_string_append (text, "x\n");
+  else if (step[1])
+    append_record (text, step + 1, ++r->records);
+  if (r->fd >= 0)
+    g_assert_cmpint (write (r->fd, text->str, text->len), ==, text->len);
+  else
+    replay_append (*step == '<' ? old : r->path, text->str, text->len);
 }
 
-void
-replay_open_records (Replay *r, const gchar *times, const gchar *properties)
+/* Plays a step that begins with a word: an event, or what happens to the file. */
+static void
+word_step (Replay *r, const gchar *step)
 {
-  g_autofree gchar *text = replay_records (times);
-
-  replay_open (r, text, properties);
-}
-
-void
-replay_reverse (Replay *r, GstClockTime stop)
-{
+  const gchar *number = strchr (step, '-'), *slash = strchr (step, '/');
+  const GstClockTime time = number ? time_of (g_ascii_strtod (number + 1, NULL)) : 0;
+  GstEvent *event = NULL;
   GstSegment segment;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.rate = -1;
-  segment.stop = segment.position = stop;
-  g_assert_true (gst_harness_push_event (r->h, gst_event_new_segment (&segment)));
+  if (g_str_has_prefix (step, "flush") || g_str_has_prefix (step, "seek")
+      || g_str_has_prefix (step, "reverse"))
+    push_flush (r->h);
+  if (g_str_has_prefix (step, "reverse")) {
+    segment.rate = -1;
+    segment.stop = segment.position = time;
+    event = gst_event_new_segment (&segment);
+  } else if (g_str_equal (step, "eos")) {
+    event = gst_event_new_eos ();
+  } else if (g_str_has_prefix (step, "gap")) {
+    event = gst_event_new_gap (time, FRAME);
+  } else if (g_str_equal (step, "truncate")) {
+    g_assert_cmpint (truncate (r->path, 0), ==, 0);
+  } else if (g_str_equal (step, "unlink")) {
+    g_assert_cmpint (unlink (r->path), ==, 0);
+  } else if (g_str_equal (step, "move")) {
+    g_autofree gchar *old = g_strconcat (r->path, ".1", NULL);
+
+    g_assert_cmpint (rename (r->path, old), ==, 0);
+  } else if (number) {
+    push_segment (r->h, time, slash ? time_of (g_ascii_strtod (slash + 1, NULL)) : time);
+  } else {
+    g_assert_cmpstr (step, ==, "flush");
+  }
+  if (event)
+    g_assert_true (gst_harness_push_event (r->h, event));
 }
 
+/* Plays a step such as 2..4:7. */
 static void
-play_step (Replay *r, const gchar *step)
+frame_step (Replay *r, const gchar *step)
 {
-  const gchar *mark = step + strcspn (step, ":=-");
+  const gchar *x = strchr (step, ':') + 1, *end = strstr (step, "..");
+  const gdouble from = *step == '-' ? -1 : g_ascii_strtod (step, NULL);
+  const gdouble to = end ? g_ascii_strtod (end + 2, NULL) : from;
 
-  if (*mark == '=') {
-    g_autofree gchar *field = g_strndup (step, (gsize) (mark - step));
+  for (gdouble frame = from;; frame += from <= to ? 1 : -1) {
+    const GstClockTime time = frame < 0 ? GST_CLOCK_TIME_NONE : time_of (frame);
 
-    g_assert_cmpuint (stat_of (r->h->element, field), ==, g_ascii_strtoull (mark + 1, NULL, 10));
-  } else if (g_str_equal (step, "quiet")) {
-    g_assert_null (gst_bus_pop_filtered (r->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
-  } else if (g_str_equal (step, "eos")) {
-    g_assert_true (gst_harness_push_event (r->h, gst_event_new_eos ()));
-  } else if (g_ascii_isalpha (*step)) {
-    const GstClockTime time = *mark ? g_ascii_strtoull (mark + 1, NULL, 10) * FRAME : 0;
-
-    if (!g_str_has_prefix (step, "from"))
-      push_flush (r->h);
-    if (*mark)
-      push_segment (r->h, time, time);
-  } else {
-    const gchar *x = strchr (step, ':') + 1;
-
-    g_assert_cmpint (replay_x_at (r,
-                         *step == '-' ? GST_CLOCK_TIME_NONE
-                                      : (GstClockTime) (g_ascii_strtod (step, NULL) * FRAME + 0.5)),
-        ==, *x == '-' ? -1 : atoi (x));
+    if (*x == '!')
+      g_assert_cmpint (gst_harness_push (r->h, replay_buffer (time)), ==, GST_FLOW_ERROR);
+    else
+      g_assert_cmpint (replay_x_at (r, time), ==,
+          *x == '-' ? -1 : atoi (x) + (gint) (frame - from));
+    if (frame == to)
+      break;
   }
 }
 
@@ -218,38 +224,37 @@ void
 replay_play (Replay *r, const gchar *steps)
 {
   g_auto (GStrv) list = g_strsplit (steps, " ", -1);
+  const gint64 start = g_get_monotonic_time ();
 
   for (guint i = 0; list[i]; i++) {
     g_test_message ("step %u: %s", i, list[i]);
-    play_step (r, list[i]);
+    if (strchr (list[i], '='))
+      assert_stats (r->h->element, list[i]);
+    else if (g_str_has_prefix (list[i], "waited-"))
+      g_assert_cmpint (g_get_monotonic_time () - start, >=, 1000 * atoi (list[i] + 7));
+    else if (*list[i] == '+' || *list[i] == '<')
+      write_step (r, list[i]);
+    else if (g_ascii_isalpha (*list[i]))
+      word_step (r, list[i]);
+    else
+      frame_step (r, list[i]);
   }
 }
 
-static void
-open_either (Replay *r, const gchar *contents, const gchar *properties)
-{
-  if (*contents && contents[strspn (contents, "0123456789. ")] == '\0')
-    replay_open_records (r, contents, properties);
-  else
-    replay_open (r, contents, properties);
-}
-
 void
-replay_check (const gchar *contents, const gchar *properties, const gchar *steps)
+replay_row (gconstpointer data)
 {
-  g_auto (Replay) r = { 0 };
+  const ReplayRow *row = data;
+  GstMessage *message;
+  Replay r;
 
-  g_test_message ("%s: %s", properties, contents);
-  open_either (&r, contents, properties);
-  replay_play (&r, steps);
-}
-
-void
-replay_check_error (const gchar *contents, const gchar *properties, const gchar *says)
-{
-  g_auto (Replay) r = { 0 };
-
-  open_either (&r, contents, properties);
-  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
-  replay_must_say (&r, GST_MESSAGE_ERROR, says);
+  replay_open (&r, row->contents, row->properties);
+  replay_play (&r, row->steps);
+  if (row->says)
+    replay_must_say (&r, strstr (row->steps, ":!") ? GST_MESSAGE_ERROR : GST_MESSAGE_WARNING,
+        row->says);
+  message = gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+  if (message)
+    g_error ("it says: %s", message_text (message));
+  replay_close (&r);
 }

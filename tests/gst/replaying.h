@@ -4,70 +4,76 @@
 
 #include "gstboxes.h"
 
-/* The frames are 16x16 pixels, 10 a second. */
+/* The harness has 10 frames a second and room for boxes at any x. */
 #define FRAME (100 * GST_MSECOND)
-#define CAPS "video/x-raw,format=GRAY8,width=16,height=16,framerate=10/1"
+#define CAPS "video/x-raw,format=GRAY8,width=9000,height=9000,framerate=10/1"
+
+/* A line with one box, 4 x 4 pixels at x, 0; `members` come before its objects. */
+#define LINE(members, x) "{" members "\"objects\":[{\"x\":" #x ",\"y\":0,\"w\":4,\"h\":4}]}\n"
 
 typedef struct
 {
   GstHarness *h;
   GstBus *bus;
   gchar *path;
+  int fd;        /* the end of a pipe for writing; -1: none */
+  guint records; /* number of those written */
 } Replay;
 
-/* Creates a boxreplay with these properties and a file with these contents. */
+/* A recording, and the steps that play it. */
+typedef struct
+{
+  const gchar *name, *properties;
+  /* The text of the file, "|" for a FIFO, or times of records in frames: "0 1.5 4..9 - 2o". The
+   * first record has a box with x = 1, the second one with x = 2, and so on.
+   *   -     a record without a time
+   *   2o    no objects
+   *   2h    outside-segment
+   *   2x    a malformed box
+   *   n     an empty line */
+  const gchar *contents;
+  /* Separated by blanks, with times in frames:
+   *   2:7        a buffer at 2 * FRAME gets a first box with x = 7
+   *   2..4:7     buffers at 2, 3 and 4 get 7, 8 and 9; 4..2:9 is the reverse
+   *   2:-        it gets no box
+   *   -:7        the buffer has no PTS
+   *   2:!        the push ends in an error
+   *   from-5     a segment begins; from-5/0 has the stream time 0
+   *   flush      FLUSH_START and FLUSH_STOP
+   *   seek-5     flush and from-5
+   *   reverse-5  flush and a segment with the rate -1 that ends at 5
+   *   gap-5      a gap of one frame
+   *   eos        EOS
+   *   matched=3  the field `matched` of the property stats is 3
+   *   waited-50  50 ms have passed since the first step
+   *   +5         a record at 5 is written to the file or FIFO, and "x\n" by +x, nothing by +
+   *   move       the file is moved away; <5 writes to that one, and < the half of a line
+   *   truncate, unlink */
+  const gchar *steps;
+  /* The only error (if there is a step 2:!) or warning contains this text and the name of the file.
+   * NULL: there is neither an error nor a warning. */
+  const gchar *says;
+} ReplayRow;
+
+/* Plays a row. */
+void replay_row (gconstpointer row);
+
+/* Creates a boxreplay of these contents; replay_play plays steps with it. */
 void replay_open (Replay *r, const gchar *contents, const gchar *properties);
+void replay_play (Replay *r, const gchar *steps);
 void replay_close (Replay *r);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Replay, replay_close)
 
-/* Returns JSON Lines with one record at each of these times, in frames: "0 1.5 2". The only box of
- * a record has x = 1, 2, 3, ..., which identifies it. Free it. */
+/* Returns JSON Lines with records at these times. Free it. */
 gchar *replay_records (const gchar *times);
-void replay_open_records (Replay *r, const gchar *times, const gchar *properties);
-
-/* Plays steps, separated by blanks, with times in frames:
- *   2:7        a buffer at 2 * FRAME gets a first box with x = 7
- *   2:-        it gets no box
- *   -:7        the buffer has no PTS
- *   from-5     a segment begins
- *   flush      FLUSH_START and FLUSH_STOP
- *   seek-5     flush and from-5
- *   eos        EOS
- *   quiet      neither errors nor warnings have been posted
- *   matched=3  the field `matched` of the property stats is 3 */
-void replay_play (Replay *r, const gchar *steps);
-
-/* Plays these steps with a file of these contents, or with records at these times. */
-void replay_check (const gchar *contents, const gchar *properties, const gchar *steps);
-
-/* Fails unless the first buffer ends in an error that contains `says` and the name of the file. */
-void replay_check_error (const gchar *contents, const gchar *properties, const gchar *says);
 
 GstBuffer *replay_buffer (GstClockTime pts);
-guint replay_count (GstBuffer *buffer);
-GstVideoRegionOfInterestMeta *replay_box (GstBuffer *buffer, guint n);
 
 /* Pushes one buffer. Returns x of its first box, or -1 if it has none. */
 gint replay_x_at (Replay *r, GstClockTime pts);
 
-/* Returns the text of the only message of that type. Fails if there is none or more than
- * one. Free it. */
-gchar *replay_message (GstBus *bus, GstMessageType type);
-
 /* Fails unless the only message of that type contains `what` and the name of the file. */
 void replay_must_say (Replay *r, GstMessageType type, const gchar *what);
 
-/* Begins a segment that is played in reverse and ends at 0. */
-void replay_reverse (Replay *r, GstClockTime stop);
-
-/* Opens a FIFO that a boxreplay with these properties reads. Returns its end for writing, which
- * replay_close_pipe () closes if it is not -1. */
-int replay_open_pipe (Replay *r, const gchar *properties);
-void replay_close_pipe (Replay *r, int fd);
-
-/* Returns a line at `time` in ns whose only box has this x. Free it. */
-gchar *replay_line (guint64 time, guint x);
-
-/* Fails unless the element of this launch line cannot start, twice, with an error that contains the
- * text. */
-void replay_must_refuse (const gchar *text, const gchar *launch, ...) G_GNUC_PRINTF (2, 3);
+/* Appends bytes to a file, or creates it. */
+void replay_append (const gchar *path, const gchar *text, gsize length);

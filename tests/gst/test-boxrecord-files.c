@@ -192,21 +192,28 @@ sigpipe_stays_as_it_was (void)
 static void
 files_change_in_ready_only (void)
 {
-  g_autofree gchar *path = text_file_path ("ready.jsonl");
-  g_autofree gchar *location = NULL;
-  GstBus *bus;
-  g_autoptr (GstHarness) h = recorder_new (&bus, path, "");
+  static const gchar *const factories[] = { "boxrecord", "boxreplay" };
+  g_autofree gchar *path = text_file_new ("ready.jsonl", "", 0);
 
-  g_object_set (h->element, "location", "/elsewhere", NULL);
-  g_object_get (h->element, "location", &location, NULL);
-  g_assert_cmpstr (location, ==, path);
-  g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_WARNING, "location"), ==, 1);
+  for (guint i = 0; i < G_N_ELEMENTS (factories); i++) {
+    g_autofree gchar *line = g_strdup_printf ("%s location=%s", factories[i], path);
+    g_autoptr (GstHarness) h = harness_new (line);
+    GstBus *bus = harness_bus (h);
+
+    g_object_set (h->element, "location", "/elsewhere", NULL);
+    assert_values (h->element, "location", path);
+    g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_WARNING, "location"), ==, 1);
+    if (i == 1)
+      g_object_set (h->element, "tolerance", G_GUINT64_CONSTANT (5), "existing", 1, NULL);
+    g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_WARNING, ""), ==, 0);
+  }
 }
 
 static void
 files_change_while_starting (void)
 {
   start_race ("boxrecord");
+  start_race ("boxreplay");
 }
 
 /* -------------------------------------------------------------------- signal */

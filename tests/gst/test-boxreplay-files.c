@@ -1,45 +1,92 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxreplay: malformed files, pipes, states, and recordings of any length. */
-#include <stdio.h>
-#include <string.h>
+/* boxreplay: malformed files, pipes, states, and recordings that are written while they are
+ * replayed. */
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gstrunner.h"
+#include "playing.h"
 #include "replaying.h"
-#include "sanitized.h"
-#include "startrace.h"
 #include "textfiles.h"
+
+#define NO_SIZE \
+  "{\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,\"y_min\":0,\"x_max\":1," \
+  "\"y_max\":1}}}]}\n" LINE ("", 2)
+#define TIMEOUT "boxes-timeout=50000000"
+#define MOT_LINE "1,1,2,3,4,5,1,-1,-1,-1\n"
+
+static const ReplayRow rows[] = {
+  { "the_format_is_told_or_refused", "on-error=skip", "\n  \nhello\n", "0:!",
+      ":3: neither JSON Lines (which begins with '{') nor MOT" },
+  { "an_empty_file_is_a_recording", "", "", "0:- eos" },
+  { "the_format_is_as_set", "format=mot", "{\"objects\":[]}", "0:!", ":1: frame is not a number" },
+  { "unfinished_mot_text_is_a_warning", "", MOT_LINE "2,1,2", "0:1 1:-", ":2: 3 columns" },
+  { "no_beginning_of_mot_text_is_an_error", "", MOT_LINE "2,1,x", "0:!", ":2: " },
+
+  /* a pipe is read forward: seeks forward work, seeks back do not */
+  { "a_fifo_streams", "", "|", "+0 +1 +2 +3 0:1 1:2 seek-3 3:4 seek-0 0:!",
+      "cannot seek backward" },
+  /* a record that is written just before its frame is used without waiting for the next one,
+   * although times are rounded */
+  { "a_pipe_adds_no_latency", "", "|", "+1 1:1 +2 2:2 +3 3:3" },
+  { "a_pipe_adds_no_latency_1_ns_before", "", "|",
+      "+0.99999999 1:1 +1.99999999 2:2 +2.99999999 3:3" },
+  { "a_pipe_adds_no_latency_1_ms_before", "", "|", "+0.99 1:1 +1.99 2:2 +2.99 3:3" },
+  { "a_pipe_adds_no_latency_1_ns_after", "", "|",
+      "+1.00000001 1:1 +2.00000001 2:2 +3.00000001 3:3" },
+  { "a_pipe_adds_no_latency_1_ms_after", "", "|", "+1.01 1:1 +2.01 2:2 +3.01 3:3" },
+  /* a writer that leaves frames out delays them by boxes-timeout, not until its next record */
+  { "a_pipe_is_waited_for_no_longer_than_told", TIMEOUT, "|",
+      "0:- waited-50 +1 1:1 2:- +4 3:- 4:2 matched=2" },
+  { "a_pipe_is_waited_for_by_index", TIMEOUT " match=index", "|",
+      "0:- waited-50 +0 +1 1:2 2:- +2 +3 +4 3:4 4:5 matched=3" },
+
+  /* a file that was moved away is read to its end, without a line that it does not finish, and then
+   * the new file at its path */
+  { "follow_goes_on_in_a_new_file", "follow=true", "0",
+      "0:1 move +3 +4 <1 <2 < 1:4 2:5 3:2 4:3 move +7 +8 <5 <6 < 5:8 6:9 7:6 8:7 seek-5 5:- "
+      "6:- 7:6 "
+      "8:7" },
+  { "follow_goes_on_in_a_new_file_by_index", "follow=true match=index", "0",
+      "0:1 move +3 +4 <1 <2 < 1:4 2:5 3:2 4:3" },
+  /* messages count the lines of the new contents */
+  { "follow_goes_on_in_a_file_cut_off", "follow=true", "0",
+      "+1 0:1 1:2 truncate +2 2:3 +3 +x 3:4 4:!", ":3: the line is not a JSON object" },
+  /* without a file at the path, or with an empty one, the stream waits */
+  { "follow_waits_for_a_new_file", "follow=true boxes-timeout=20000000", "0",
+      "0:1 unlink 1:- + 2:- +3 3:2" },
+  { NULL },
+};
 
 /* --------------------------------------------------------------- bad input */
 
 static void
 unusable_files_fail_at_start (void)
 {
-  gchar *path = text_file_path ("missing.jsonl");
+  g_autofree gchar *secret = text_file_new ("secret.jsonl", "", 0);
+  const gchar *const refused[][2] = {
+    { "", "set the property location" },
+    { "/nonexistent/missing.jsonl", "missing.jsonl: No such file or directory" },
+    { g_get_tmp_dir (), "Is a directory" },
+    { secret, "Permission denied" },
+  };
 
-  replay_must_refuse ("set the property location", "boxreplay");
-  replay_must_refuse ("set the property location", "boxreplay location=\"\"");
-  replay_must_refuse ("missing.jsonl: No such file or directory", "boxreplay location=%s", path);
-  replay_must_refuse ("Is a directory", "boxreplay location=%s", g_get_tmp_dir ());
-  g_free (path);
-  path = text_file_new ("secret.jsonl", "", 0);
-  g_assert_cmpint (chmod (path, 0), ==, 0);
-  if (access (path, R_OK) < 0)
-    replay_must_refuse ("Permission denied", "boxreplay location=%s", path);
-  else
-    g_printerr ("unreadable file: NOT TESTED as root, who may read all\n");
-  g_free (path);
+  g_assert_cmpint (chmod (secret, 0), ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (refused); i++) {
+    g_autofree gchar *line = g_strdup_printf ("boxreplay location=\"%s\"", refused[i][0]);
+
+    if (i == 3 && access (secret, R_OK) == 0)
+      g_printerr ("unreadable file: NOT TESTED as root, who may read all\n");
+    else
+      for (guint k = 0; k < 2; k++)
+        expect_no_starts (&(const gchar *const[2]) { line, refused[i][1] }, 1);
+  }
 }
 
 static void
 malformed_lines_name_file_and_line (void)
 {
-  static const gchar good[] = "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4}]}\n";
-  static const struct
-  {
-    const gchar *line, *says;
-  } rows[] = {
+  static const gchar *const bad[][2] = {
     { "{\"timestamp\":100000000,\"objects\":[{\"x\":", ":2: the line is not valid JSON" },
     { "{\"timestamp\":100000000,\"objects\":[]}{}", ":2: something follows the object" },
     { "garbage", ":2: the line is not a JSON object" },
@@ -48,48 +95,45 @@ malformed_lines_name_file_and_line (void)
     { "1,2,3,4,5,6,7,8,9,10", ":2: the line is not a JSON object" },
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autofree gchar *text = g_strconcat (good, rows[i].line,
-        "\n{\"timestamp\":200000000,\"objects\":"
-        "[{\"x\":3,\"y\":0,\"w\":4,\"h\":4}]}\n",
-        NULL);
-    Replay r;
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    const gchar *const says = bad[i][1];
+    g_autofree gchar *text = g_strconcat (LINE ("\"timestamp\":0,", 1), bad[i][0],
+        "\n" LINE ("\"timestamp\":200000000,", 3), NULL);
 
-    replay_check_error (text, "", rows[i].says);
-
-    replay_open (&r, text, "on-error=skip");
-    replay_play (&r, "0:1 1:- 2:3");
-    replay_must_say (&r, GST_MESSAGE_WARNING, rows[i].says);
-    g_assert_cmpuint (stat_of (r.h->element, "skipped"), ==, 1);
-    replay_close (&r);
-
+    replay_row (&(ReplayRow) { bad[i][0], "", text, "0:!", says });
+    replay_row (&(ReplayRow) { bad[i][0], "on-error=skip", text, "0:1 1:- 2:3 skipped=1", says });
     /* a bad line counts as a frame of the index */
-    replay_check (text, "on-error=skip match=index", "0:1 1:- 2:3");
+    replay_row (&(ReplayRow) { bad[i][0], "on-error=skip match=index", text, "0:1 1:- 2:3", says });
   }
 }
 
 static void
-the_format_is_told_or_refused (void)
+an_unfinished_line_is_a_warning (void)
 {
-  replay_check_error ("\n  \nhello\n", "on-error=skip",
-      ":3: neither JSON Lines (which begins with '{') nor MOT");
-  replay_check ("", "", "0:- eos quiet");
-  replay_check_error ("{\"objects\":[]}", "format=mot", ":1: frame is not a number");
+  static const gchar *const properties[] = { "", "on-error=skip", "match=index" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++)
+    for (guint cut = 2; cut < 50; cut += 20) {
+      g_autofree gchar *text = replay_records ("0 1");
+
+      text[strlen (text) - cut] = '\0';
+      replay_row (
+          &(ReplayRow) { "", properties[i], text, "0:1 1:- 2:- eos skipped=1 matched=1", ":2: " });
+    }
 }
 
 static void
 long_lines_are_refused (void)
 {
+  static const gchar says[] = ":1: the line is longer than max-line (200000 bytes)";
   g_autofree gchar *blanks = g_strnfill (200000, ' ');
   g_autofree gchar *text = g_strconcat ("{\"timestamp\":0,\"objects\":[", blanks,
-      "]}\n"
-      "{\"timestamp\":100000000,\"objects\":[{\"x\":2,\"y\":0,\"w\":4,\"h\":4}]}",
-      NULL);
+      "]}\n" LINE ("\"timestamp\":100000000,", 2), NULL);
 
-  replay_check_error (text, "max-line=200000",
-      ":1: the line is longer than max-line (200000 bytes)");
-  replay_check (text, "max-line=200000 on-error=skip", "0:- 1:2 skipped=1");
-  replay_check (text, "max-line=200100", "0:- 1:2");
+  replay_row (&(ReplayRow) { "", "max-line=200000", text, "0:!", says });
+  replay_row (
+      &(ReplayRow) { "", "max-line=200000 on-error=skip", text, "0:- 1:2 skipped=1", says });
+  replay_row (&(ReplayRow) { "", "max-line=200100", text, "0:- 1:2", NULL });
 }
 
 /* A label beyond the limit is left out and does not become a quark. The box stays. */
@@ -97,136 +141,63 @@ static void
 labels_are_limited (void)
 {
   static const gchar *const expected[] = { "limit-a", "limit-b", "", "limit-a", "person", "" };
-  const gchar *names[] = { "limit-a", "limit-b", "limit-c", "limit-a", "person", NULL };
   g_autofree gchar *longest = g_strnfill (4097, 'x');
+  const gchar *names[] = { "limit-a", "limit-b", "limit-c", "limit-a", "person", longest };
   g_autoptr (GString) text = g_string_new (NULL);
-  Replay r;
+  g_auto (Replay) r = { 0 };
 
   g_quark_from_static_string ("person"); /* known to the process */
-  names[5] = longest;
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     g_string_append_printf (text,
-        "{\"objects\":[{\"x\":%u,\"y\":0,\"w\":4,\"h\":4,"
-        "\"roi_type\":\"%s\"}]}\n",
-        i, names[i]);
-  replay_open (&r, text->str, "match=index max-labels=2");
+        "{\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4,\"roi_type\":\"%s\"}]}\n", names[i]);
+  replay_open (&r, text->str, "match=index max-labels=2 meta=roi");
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    g_autoptr (GstBuffer) buffer = NULL;
+    g_autoptr (GstBuffer) buffer = through (r.h, replay_buffer (i * FRAME));
+    GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta (buffer);
 
-    g_assert_cmpint (gst_harness_push (r.h, replay_buffer (i * FRAME)), ==, GST_FLOW_OK);
-    buffer = gst_harness_pull (r.h);
-    g_assert_cmpint (replay_count (buffer), ==, 1);
-    g_assert_cmpint (replay_box (buffer, 0)->x, ==, i);
-    g_assert_cmpstr (g_quark_to_string (replay_box (buffer, 0)->roi_type), ==, expected[i]);
+    g_assert_cmpstr (g_quark_to_string (roi->roi_type), ==, expected[i]);
   }
-  g_assert_cmpuint (stat_of (r.h->element, "labels-refused"), ==, 2);
+  assert_stats (r.h->element, "labels-refused=2 boxes=6");
   g_assert_cmpint (g_quark_try_string ("limit-c"), ==, 0);
   g_assert_cmpint (g_quark_try_string (longest), ==, 0);
   replay_must_say (&r, GST_MESSAGE_WARNING, "without its label, because max-labels (2)");
-  replay_close (&r);
 
-  replay_open (&r, text->str, "match=index max-labels=0");
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    g_assert_cmpint (replay_x_at (&r, i * FRAME), ==, i);
-  g_assert_cmpuint (stat_of (r.h->element, "labels-refused"), ==, 0);
+  replay_row (&(ReplayRow) { "", "match=index max-labels=0", text->str,
+      "0:1 1:1 2:1 3:1 4:1 5:1 labels-refused=0", NULL });
   g_assert_true (g_quark_try_string ("limit-c") != 0);
-  replay_close (&r);
 }
 
 static void
 boxes_without_any_frame_size (void)
 {
-  static const gchar text[] =
-      "{\"objects\":[{\"detection\":{\"bounding_box\":{\"x_min\":0,"
-      "\"y_min\":0,\"x_max\":1,\"y_max\":1}}}]}\n{\"objects\":[{\"x\":2,\"y\":0,\"w\":4,"
-      "\"h\":4}]}\n";
-  Replay r;
+  for (guint i = 0; i < 2; i++) {
+    g_auto (Replay) r = { 0 };
 
-  replay_open (&r, text, "");
-  gst_harness_set_src_caps_str (r.h, "application/x-anything");
-  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
-  replay_must_say (&r, GST_MESSAGE_ERROR, ":1: objects[0] has normalized coordinates only");
-  replay_close (&r);
-  replay_open (&r, text, "on-error=skip");
-  gst_harness_set_src_caps_str (r.h, "application/x-anything");
-  replay_play (&r, "0:- 1:2 skipped=1 matched=1");
-  replay_close (&r);
-}
-
-/* -------------------------------------------------------------- pipes, states */
-
-/* A pipe is read forward: seeks forward work, seeks back do not. */
-static void
-a_fifo_streams (void)
-{
-  Replay r;
-  int fd = replay_open_pipe (&r, "");
-
-  for (guint i = 0; i < 4; i++) {
-    g_autofree gchar *line = replay_line (i * FRAME, i + 1);
-
-    g_assert_cmpint (write (fd, line, strlen (line)), ==, (int) strlen (line));
+    replay_open (&r, NO_SIZE, i ? "on-error=skip" : "");
+    gst_harness_set_src_caps_str (r.h, "application/x-anything");
+    replay_play (&r, i ? "0:- 1:2 skipped=1 matched=1" : "0:!");
+    replay_must_say (&r, i ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR,
+        ":1: objects[0] has normalized coordinates only");
   }
-  replay_play (&r, "0:1 1:2 seek-3 3:4 seek-0");
-  g_assert_cmpint (gst_harness_push (r.h, replay_buffer (0)), ==, GST_FLOW_ERROR);
-  replay_must_say (&r, GST_MESSAGE_ERROR, "cannot seek backward");
-  replay_close_pipe (&r, fd);
 }
 
-static void
-files_change_in_ready_only (void)
-{
-  gchar *location;
-  g_auto (Replay) r = { 0 };
-
-  replay_open_records (&r, "0", "");
-  g_object_set (r.h->element, "location", "/elsewhere", NULL);
-  g_object_get (r.h->element, "location", &location, NULL);
-  g_assert_cmpstr (location, ==, r.path);
-  g_free (location);
-  g_free (replay_message (r.bus, GST_MESSAGE_WARNING));
-  g_object_set (r.h->element, "tolerance", G_GUINT64_CONSTANT (5), "existing", 1, NULL);
-  g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_WARNING));
-}
-
-static void
-files_change_while_starting (void)
-{
-  start_race ("boxreplay");
-}
+/* -------------------------------------------------------------------- states */
 
 /* A pipeline may play again: its recording is read again, and written anew. */
 static void
 states_may_repeat (void)
 {
   g_autofree gchar *text = replay_records ("0 1 2"), *before = NULL;
-  g_autofree gchar *path = text_file_new ("again.jsonl", text, -1),
-                   *copy = text_file_path ("copy.jsonl");
-  g_autofree gchar *launch =
-      g_strdup_printf ("videotestsrc num-buffers=3 ! " CAPS
-                       " ! boxreplay name=r location=%s ! boxrecord location=%s"
-                       " ! fakesink",
+  g_autofree gchar *path = text_file_new ("again.jsonl", text, -1);
+  g_autofree gchar *copy = text_file_path ("copy.jsonl");
+  g_autoptr (GstElement) pipeline =
+      playing_new ("videotestsrc num-buffers=3 ! video/x-raw,width=16,height=16,framerate=10/1 ! "
+                   "boxreplay name=r location=%s ! boxrecord location=%s ! fakesink",
           path, copy);
-  g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
-  g_autoptr (GstElement) replay = gst_bin_get_by_name (GST_BIN (pipeline), "r");
-  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
 
   for (guint i = 0; i < 5; i++) {
-    GstMessage *message;
-    GstStructure *stats;
-    guint64 matched;
-
-    g_assert_false (
-        gst_element_set_state (pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
-    message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
-        GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
-    gst_message_unref (message);
-    g_object_get (replay, "stats", &stats, NULL);
-    g_assert_true (gst_structure_get_uint64 (stats, "matched", &matched));
-    g_assert_cmpuint (matched, ==, 3);
-    gst_structure_free (stats);
-    gst_element_set_state (pipeline, GST_STATE_NULL);
+    playing_to_end (pipeline);
+    g_assert_cmpuint (playing_stat (pipeline, "r", "matched"), ==, 3);
     if (before == NULL)
       before = text_file_read (copy);
     g_assert_nonnull (strstr (before, "200000000"));
@@ -234,58 +205,117 @@ states_may_repeat (void)
   }
 }
 
-static guint64
-resident_kib (void)
+/* Two replays of one pipe would each get a part of its lines; two of one file do not. */
+static void
+a_pipe_has_one_replay (void)
 {
-  g_autofree gchar *text = NULL;
-  gchar *line;
-  guint64 kib = 0;
+  g_auto (Replay) one = { 0 }, two = { 0 };
+  g_autoptr (GstElement) other = element_new ("boxreplay name=second");
 
-  g_assert_true (g_file_get_contents ("/proc/self/status", &text, NULL, NULL));
-  if ((line = strstr (text, "VmRSS:")) != NULL)
-    kib = g_ascii_strtoull (line + 6, NULL, 10);
-  return kib;
+  replay_open (&one, "|", "");
+  g_object_set (other, "location", one.path, NULL);
+  expect_no_start (other, "e reads this file, so second cannot");
+  gst_element_set_state (other, GST_STATE_NULL);
+  /* the claim ends in the state READY */
+  gst_element_set_state (one.h->element, GST_STATE_READY);
+  expect_start (other);
+  replay_close (&one);
+  replay_open (&one, "0", "");
+  replay_open (&two, "0", ""); /* a second boxreplay of the same file */
+  replay_play (&one, "0:1");
+  replay_play (&two, "0:1");
 }
 
-/* A recording of any length is read in 16 bytes a line, or 32 while it is sorted. */
-static void
-long_recordings_take_little_memory (void)
+/* -------------------------------------------------------------------- waiting */
+
+#define LINES 12
+
+/* Appends lines in halves. */
+static gpointer
+write_slowly (gpointer path)
 {
-  /* fewer with a sanitizer, which is slow and hides the memory in use */
-  const guint lines = SANITIZED ? 30000 : 300000;
-  gchar *path = text_file_path ("long.jsonl");
-  FILE *file = fopen (path, "w");
-  guint64 before = 0, after;
-  g_autofree gchar *launch = NULL;
+  for (guint i = 1; i < LINES; i++) {
+    g_autofree gchar *line = g_strdup_printf (
+        "{\"timestamp\":%u00000000,\"objects\":[{\"x\":%u,\"y\":0,\"w\":4,\"h\":4}]}\n", i, i + 1);
+
+    replay_append (path, line, 30);
+    g_usleep (2000);
+    replay_append (path, line + 30, strlen (line) - 30);
+  }
+  return NULL;
+}
+
+/* Neither a seek nor the end of the stream waits for lines that are not written yet. */
+static void
+follow_waits_for_lines (void)
+{
+  GThread *writer;
   g_auto (Replay) r = { 0 };
 
-  g_assert_nonnull (file);
-  for (guint i = 0; i < lines; i++)
-    fprintf (file,
-        "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":16,"
-        "\"height\":16},\"objects\":[{\"x\":%u,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"person\","
-        "\"region_id\":%u}]}\n",
-        i * FRAME, i % 12 + 1, i);
-  g_assert_cmpint (fclose (file), ==, 0);
-  launch = g_strdup_printf ("boxreplay location=%s", path);
-  r.path = path;
-  r.h = harness_new_caps (launch, CAPS);
-  gst_harness_set_drop_buffers (r.h, TRUE);
-  for (guint i = 0; i < lines; i += 3) { /* some records are skipped */
-    g_assert_cmpint (gst_harness_push (r.h, replay_buffer (i * FRAME)), ==, GST_FLOW_OK);
-    if (i == lines / 10)
-      before = resident_kib ();
-  }
-  after = resident_kib ();
-  g_assert_cmpuint (stat_of (r.h->element, "matched"), ==, lines / 3);
-  if (!(SANITIZED || after < before + 8192))
-    g_error ("%" G_GUINT64_FORMAT " KiB, after %" G_GUINT64_FORMAT, before, after);
+  replay_open (&r, "0", "follow=true");
+  replay_play (&r, "0:1");
+  writer = g_thread_new ("writer", write_slowly, r.path);
+  replay_play (&r, "1..11:2");
+  g_thread_join (writer);
+  replay_play (&r, "seek-3 3:4 eos unmatched=0");
+  g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
 }
 
-static const TestCase cases[] = { CASE (unusable_files_fail_at_start),
-  CASE (malformed_lines_name_file_and_line), CASE (the_format_is_told_or_refused),
-  CASE (long_lines_are_refused), CASE (labels_are_limited), CASE (boxes_without_any_frame_size),
-  CASE (a_fifo_streams), CASE (files_change_in_ready_only), CASE (files_change_while_starting),
-  CASE (states_may_repeat), CASE (long_recordings_take_little_memory), { NULL } };
+static gpointer
+push_second (gpointer h)
+{
+  return GINT_TO_POINTER (gst_harness_push (h, replay_buffer (FRAME)));
+}
+
+/* Neither a silent pipe nor a file that does not grow blocks a flush or a state change. A stream
+ * that waits for a second posts one warning. */
+static void
+waiting_is_a_warning_and_is_interrupted (void)
+{
+  for (guint i = 0; i < 2; i++) {
+    g_auto (Replay) r = { 0 };
+
+    replay_open (&r, i ? "" : "|", i ? "follow=true" : "");
+    for (guint k = 0; k < 3; k++) {
+      GThread *thread = g_thread_new ("push", push_second, r.h);
+
+      g_usleep (k < 2 ? 1300000 : 50000);
+      if (k < 2)
+        replay_play (&r, "seek-0");
+      else
+        gst_element_set_state (r.h->element, GST_STATE_NULL);
+      g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
+    }
+    replay_must_say (&r, GST_MESSAGE_WARNING, "has had no line for 1 s");
+    g_assert_null (gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR));
+  }
+}
+
+/* The wait is part of the latency, unless it has no limit or a file is read. */
+static void
+latency_includes_the_wait (void)
+{
+  g_autoptr (GstMessage) message = NULL;
+  g_auto (Replay) pipe = { 0 }, file = { 0 };
+
+  replay_open (&pipe, "|", "");
+  gst_harness_set_upstream_latency (pipe.h, 7 * GST_MSECOND);
+  g_assert_cmpuint (gst_harness_query_latency (pipe.h), ==, 7 * GST_MSECOND);
+  g_object_set (pipe.h->element, "boxes-timeout", 50 * GST_MSECOND, NULL);
+  message = gst_bus_pop_filtered (pipe.bus, GST_MESSAGE_LATENCY);
+  g_assert_nonnull (message);
+  g_assert_cmpuint (gst_harness_query_latency (pipe.h), ==, 57 * GST_MSECOND);
+
+  replay_open (&file, "0", TIMEOUT);
+  gst_harness_set_upstream_latency (file.h, 7 * GST_MSECOND);
+  g_assert_cmpuint (gst_harness_query_latency (file.h), ==, 7 * GST_MSECOND);
+}
+
+static const TestCase cases[] = { TEST_ROWS ("/%s", replay_row, rows),
+  CASE (unusable_files_fail_at_start), CASE (malformed_lines_name_file_and_line),
+  CASE (an_unfinished_line_is_a_warning), CASE (long_lines_are_refused), CASE (labels_are_limited),
+  CASE (boxes_without_any_frame_size), CASE (states_may_repeat), CASE (a_pipe_has_one_replay),
+  CASE (follow_waits_for_lines), CASE (waiting_is_a_warning_and_is_interrupted),
+  CASE (latency_includes_the_wait), { NULL } };
 
 GST_TEST_PROGRAM (cases);
