@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* recorder: a boxrecord in a harness, for the tests of its files and pipes. */
+/* recorder: a boxrecord in a harness, for the tests of its text, files and pipes. */
 #pragma once
 
 #include "gstboxes.h"
@@ -8,6 +8,34 @@
 
 /* Number of boxes of a line longer than PIPE_BUF: about 12 kB. */
 #define BIG 200
+
+/* Steps of a recorder, and the file that it writes. */
+typedef struct
+{
+  const gchar *name, *properties;
+  const gchar *
+      before; /* text of the file, NULL (no file), "|" (a FIFO with a reader), "|late" or "/dev/full" */
+  /* Separated by blanks, with times in frames:
+   *   5, 5..9    frames, each with the box 1,2,3,4; 5d is a delta unit with a DTS
+   *   5!         the push ends in an error
+   *   from-5     a segment begins; from-5/0 has the stream time 0, from-5/0/7 ends at 7
+   *   reverse-5  a segment with the rate -1 ends at 5
+   *   stream-a   a stream begins with the id a
+   *   flush, eos
+   *   open       a reader of the FIFO comes; close: it reads what is there and leaves, leave: it
+   *              leaves only
+   *   move       the file is moved away; that one must keep its text
+   *   lines:3    the file has three lines, lines:>3 more, or the reader has got them
+   *   frames=3   the field of the property stats is 3 */
+  const gchar *steps;
+  /* The text of the file at the end, or what the reader gets; NULL: not compared. "0 1d - 2h" are
+   * times of lines with the box 1,2,3,4: 1d says dropped, 2h outside-segment, - has no time. */
+  const gchar *after;
+  const gchar *says; /* the only error or warning contains this; NULL: there is none */
+} RecorderRow;
+
+/* Plays a row. */
+void recorder_row (gconstpointer row);
 
 /* Returns a boxrecord that plays. If `bus` is not NULL, sets it to the bus of its messages, which
  * it owns. */
@@ -22,12 +50,14 @@ GstFlowReturn recorder_push (GstHarness *h, guint index, guint boxes);
 /* Pushes frames from..to-1, each with one box; fails unless each passes. */
 void recorder_push_range (GstHarness *h, guint from, guint to);
 
-/* Returns the number of messages of that type on the bus, which it empties. Fails if one
- * lacks the text. */
-guint recorder_messages (GstBus *bus, GstMessageType type, const gchar *text);
+/* Fails unless there is exactly one error or warning, of this type and with this text. */
+void recorder_must_say (GstBus *bus, GstMessageType type, const gchar *text);
 
 /* Fails unless `text` consists of complete lines of JSON. Returns their number. */
 guint recorder_lines (const gchar *text);
 
 /* Fails unless the file consists of complete lines of JSON. Returns their number. */
 guint recorder_file_lines (const gchar *path);
+
+/* Appends what the pipe holds now to `text`. */
+void recorder_drain (int fd, GString *text);

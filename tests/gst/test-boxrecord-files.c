@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxrecord: files that cannot be written, standard output, states, and the signal. */
+/* boxrecord: files that cannot be written, full disks, files that are shared, standard output, and
+ * the signal. A limit of the process on file sizes stands for a full disk. */
+#define _GNU_SOURCE /* memfd_create */
 #include <fcntl.h>
-#include <gst/check/gstharness.h>
-#include <gst/video/video.h>
+#include <glib/gstdio.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "gstrunner.h"
+#include "playing.h"
 #include "recorder.h"
 #include "sanitized.h"
 #include "startrace.h"
@@ -30,19 +32,222 @@ unusable_files_fail_at_start (void)
   recorder_must_refuse (path, "append=true", "does not end with a line of JSON Lines");
 }
 
-/* Reads one line from a descriptor, which must be there already. */
-static void
-must_read_line (int fd, const gchar *expected)
-{
-  gchar line[256];
-  gsize length = 0;
+#define DISK 20000 /* bytes; not a multiple of the length of a line */
 
-  while (length < sizeof line - 1 && read (fd, line + length, 1) == 1)
-    if (line[length++] == '\n')
-      break;
-  line[length] = '\0';
-  g_assert_cmpstr (line, ==, expected);
+/* Limits the size of files, or with 0 ends the limit. Check writes a file for each
+ * condition that it checks, so nothing is checked under the limit. */
+static void
+limit_files (guint64 size)
+{
+  struct rlimit limit;
+
+  signal (SIGXFSZ, size > 0 ? SIG_IGN : SIG_DFL);
+  g_assert (getrlimit (RLIMIT_FSIZE, &limit) == 0);
+  limit.rlim_cur = size > 0 ? size : limit.rlim_max;
+  g_assert (setrlimit (RLIMIT_FSIZE, &limit) == 0);
 }
+
+static void
+a_full_disk_leaves_whole_lines (void)
+{
+  static const gchar *const settings[] = { "", "flush=disk", "flush=buffer" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    g_autofree gchar *path = text_file_path ("full.jsonl");
+    GstBus *bus;
+    GstHarness *h = recorder_new (&bus, path, settings[i]);
+    guint frame = 0, lines;
+
+    limit_files (DISK);
+    while (frame < 10000 && recorder_push (h, frame, 1) == GST_FLOW_OK)
+      frame++;
+    limit_files (0);
+    if (!(frame > 100 && frame < 10000))
+      g_error ("%u frames passed", frame);
+    recorder_must_say (bus, GST_MESSAGE_ERROR, "Cannot write to ");
+    lines = recorder_file_lines (path);
+    if (!(lines > 100 && lines <= frame))
+      g_error ("%u lines of %u", lines, frame);
+    /* the collected lines are written when the disk has room again */
+    harness_free (h);
+    g_assert_cmpint (recorder_file_lines (path), ==, frame);
+  }
+}
+
+static void
+a_full_disk_need_not_end_the_stream (void)
+{
+  g_autofree gchar *path = text_file_path ("continue.jsonl"), *text = NULL, *marker = NULL;
+  GstBus *bus;
+  g_autoptr (GstHarness) h = recorder_new (&bus, path, "on-error=continue");
+  guint64 failed;
+
+  limit_files (DISK);
+  recorder_push_range (h, 0, 500);
+  limit_files (0);
+  failed = stat_of (h->element, "failed");
+  g_assert_cmpuint (failed, >, 100);
+  g_assert_cmpuint (stat_of (h->element, "frames") + failed, ==, 500);
+  recorder_must_say (bus, GST_MESSAGE_WARNING, "recording continues");
+  recorder_push_range (h, 500, 501);
+  g_assert_cmpuint (recorder_file_lines (path), ==, stat_of (h->element, "frames"));
+  text = text_file_read (path);
+  marker = g_strdup_printf ("{\"timestamp\":50000000000,\"dropped\":%" G_GUINT64_FORMAT ",",
+      failed);
+  g_assert_nonnull (strstr (text, marker));
+}
+
+/* The path of an open file need not be good for a second opening. */
+static void
+a_path_may_be_good_for_one_opening (void)
+{
+  g_autofree gchar *path = text_file_new ("once.jsonl", "", 0), *location = NULL;
+  int fd = g_open (path, O_RDWR | O_CLOEXEC, 0);
+  GstHarness *h;
+
+  location = g_strdup_printf ("/dev/fd/%d", fd);
+  h = recorder_new (NULL, location, "");
+  g_assert_cmpint (close (fd), ==, 0);
+  recorder_push_range (h, 0, 3);
+  gst_harness_teardown (h);
+  g_assert_cmpint (recorder_file_lines (path), ==, 3);
+}
+
+/* A program that runs cannot be opened, and the end of a sealed file cannot be removed. */
+static void
+a_file_that_cannot_be_appended_to_is_refused (void)
+{
+  int fd = memfd_create ("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  g_autofree gchar *sealed = g_strdup_printf ("/dev/fd/%d", fd);
+
+  recorder_must_refuse ("/proc/self/exe", "append=true", "Text file busy");
+  g_assert_true (write (fd, "{\"times", 7) == 7);
+  g_assert_cmpint (fcntl (fd, F_ADD_SEALS, F_SEAL_SHRINK), ==, 0);
+  recorder_must_refuse (sealed, "append=true", "Operation not permitted");
+  g_assert_cmpint (close (fd), ==, 0);
+}
+
+static void
+two_recorders_of_one_file_are_refused (void)
+{
+  g_autofree gchar *path = text_file_path ("one.jsonl"), *same = text_file_path ("same.jsonl");
+  const gchar *const locations[] = { path, same };
+  GstHarness *h = recorder_new (NULL, path, "name=first");
+
+  recorder_must_refuse (path, "name=second", "first writes to this file, so second cannot");
+  recorder_push_range (h, 0, 2);
+  g_assert_cmpint (link (path, same), ==, 0);
+  for (guint i = 0; i < 4; i++)
+    recorder_must_refuse (locations[i / 2], i % 2 ? "name=second append=true" : "name=second",
+        "first writes to this file, so second cannot");
+  recorder_push_range (h, 2, 3);
+  g_assert_cmpint (recorder_file_lines (path), ==, 3);
+  gst_harness_teardown (h);
+  /* afterwards the file is free */
+  h = recorder_new (NULL, same, "append=true");
+  recorder_push_range (h, 3, 4);
+  gst_harness_teardown (h);
+  g_assert_cmpint (recorder_file_lines (path), ==, 4);
+}
+
+#define RECORDING \
+  "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4}]}\n" \
+  "{\"timestamp\":100000000,\"objects\":[]}\n"
+
+static void
+set_location (GstElement *pipeline, const gchar *element, const gchar *location)
+{
+  g_autoptr (GstElement) found = gst_bin_get_by_name (GST_BIN (pipeline), element);
+
+  if (found)
+    g_object_set (found, "location", location, NULL);
+}
+
+/* Plays three frames through elements, of which `replay` has this path and `record` the other one.
+ * Fails unless the first error contains `refused`; NULL: there is none. */
+static void
+play (const gchar *elements, const gchar *path, const gchar *other, const gchar *refused)
+{
+  g_autoptr (GstElement) pipeline = playing_new (
+      "videotestsrc num-buffers=3 ! video/x-raw,width=16,height=16,framerate=10/1 ! %s ! fakesink",
+      elements);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+
+  set_location (pipeline, "replay", path);
+  set_location (pipeline, "record", other);
+  if (!refused) {
+    playing_to_end (pipeline);
+    return;
+  }
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  assert_says (message, refused);
+}
+
+/* A file is not emptied while a boxreplay of the process reads it, whatever its name and
+ * whichever of the two starts first. */
+static void
+a_recording_is_not_recorded_onto_itself (void)
+{
+  static const struct
+  {
+    const gchar *elements, *refused;
+    guint lines; /* of the file afterwards, in the order of the rows */
+  } rows[] = {
+    { "boxreplay name=replay ! boxrecord name=record",
+        "record replaces this file, so replay cannot read it", 2 },
+    { "boxrecord name=record on-error=continue ! "
+      "boxreplay name=replay on-error=skip follow=true",
+        "replay reads this file, so record cannot replace it", 2 },
+    /* what loses no line is allowed */
+    { "boxreplay name=replay ! boxreplay name=record", NULL, 2 },
+    { "boxreplay name=replay ! boxrecord name=record append=true", NULL, 5 },
+    { "boxrecord name=record", NULL, 3 },
+  };
+  g_autofree gchar *path = text_file_path ("self1.jsonl"), *folder = g_path_get_dirname (path);
+  g_autofree gchar *linked = text_file_path ("symlink.jsonl");
+  g_autofree gchar *hard = text_file_path ("hard.jsonl");
+  const gchar *const names[] = { path, hard, "self1.jsonl", linked };
+
+  g_free (text_file_new ("self1.jsonl", RECORDING, -1));
+  g_assert_true (symlink (path, linked) == 0 && link (path, hard) == 0);
+  g_assert_cmpint (g_chdir (folder), ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (guint k = rows[i].refused ? 0 : 3; k < G_N_ELEMENTS (names); k++) {
+      play (rows[i].elements, path, names[k], rows[i].refused);
+      if (rows[i].refused)
+        text_file_must_be (path, RECORDING);
+      g_assert_cmpuint (recorder_file_lines (path), ==, rows[i].lines);
+    }
+  g_assert_cmpint (g_chdir ("/"), ==, 0);
+}
+
+/* An element of another pipeline is refused, too; one that follows the new lines is not. */
+static void
+a_recorder_and_a_replay_may_share_a_new_file (void)
+{
+  g_autofree gchar *path = text_file_new ("shared.jsonl", RECORDING, -1);
+  g_autoptr (GstElement) replay = element_new ("boxreplay follow=true");
+  GstHarness *h = recorder_new (NULL, path, "");
+
+  g_object_set (replay, "location", path, NULL);
+  g_assert_cmpint (gst_element_set_state (replay, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (replay, GST_STATE_NULL);
+  text_file_must_be (path, RECORDING);
+  recorder_push_range (h, 0, 1);
+  g_assert_true (gst_element_set_state (replay, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+  recorder_push_range (h, 1, 4);
+  gst_harness_teardown (h);
+  h = recorder_new (NULL, path, "append=true");
+  recorder_push_range (h, 4, 5);
+  g_assert_cmpint (recorder_file_lines (path), ==, 5);
+  gst_harness_teardown (h);
+  gst_element_set_state (replay, GST_STATE_NULL);
+}
+
+/* --------------------------------------------------- standard output and location */
 
 /* Returns the environment for another program that loads the plugin. With a sanitizer in
  * the plugin it preloads the sanitizer and turns its search for leaks off. Returns NULL,
@@ -103,9 +308,10 @@ must_write_live (const int out[2])
   const gchar *argv[] = { "gst-launch-1.0", "-q", "videotestsrc", "!",
     "video/x-raw,width=16,height=16,framerate=10/1", "!", "boxrecord", "location=-", "!",
     "fakesink", NULL };
-  gchar *errors, **environment = child_environment ();
-  gsize length = 0;
+  g_autoptr (GString) lines = g_string_new (NULL), errors = g_string_new (NULL);
+  g_auto (GStrv) environment = child_environment ();
   GPid pid;
+  gchar byte;
   int err[2], status;
 
   if (environment == NULL)
@@ -116,31 +322,24 @@ must_write_live (const int out[2])
       G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid, -1, out[1], err[1], NULL));
   close (out[1]);
   close (err[1]);
-  g_strfreev (environment);
-  must_read_line (out[0],
-      "{\"timestamp\":0,\"resolution\":{\"width\":16,\"height\":16},"
-      "\"objects\":[]}\n");
-  must_read_line (out[0],
-      "{\"timestamp\":100000000,\"resolution\":{\"width\":16,\"height\":16},"
-      "\"objects\":[]}\n");
+  for (guint i = 0; i < 2; byte == '\n' ? i++ : i) {
+    g_assert_true (read (out[0], &byte, 1) == 1);
+    g_string_append_c (lines, byte);
+  }
+#define LINE(time) \
+  "{\"timestamp\":" time ",\"resolution\":{\"width\":16,\"height\":16},\"objects\":[]}\n"
+  g_assert_cmpstr (lines->str, ==, LINE ("0") LINE ("100000000"));
   g_assert_true (poll (&readable, 1, 20000) == 1);
   close (out[0]);
   /* the program reports an error and fails, and does not die of SIGPIPE */
-  errors = g_malloc0 (65536);
-  while (length < 65535) {
-    gssize got = read (err[0], errors + length, 65535 - length);
-    if (got <= 0)
-      break;
-    length += got;
-  }
+  recorder_drain (err[0], errors);
   close (err[0]);
   g_assert_true (waitpid (pid, &status, 0) == pid);
-  if (strstr (errors, "the reader closed the pipe") == NULL)
-    g_error ("%s", errors);
+  if (strstr (errors->str, "the reader closed the pipe") == NULL)
+    g_error ("%s", errors->str);
   if (!(WIFEXITED (status) && WEXITSTATUS (status) != 0))
     g_error ("status %d", status);
   g_spawn_close_pid (pid);
-  g_free (errors);
 }
 
 static void
@@ -180,7 +379,7 @@ sigpipe_stays_as_it_was (void)
   close (ends[0]);
   close (ends[1]);
   g_assert_cmpint (recorder_push (h, 0, 0), ==, GST_FLOW_ERROR);
-  g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_ERROR, "the reader closed the pipe"), ==, 1);
+  recorder_must_say (bus, GST_MESSAGE_ERROR, "the reader closed the pipe");
   sigpending (&pending);
   g_assert_false (sigismember (&pending, SIGPIPE));
   pthread_sigmask (SIG_SETMASK, NULL, &mask);
@@ -202,10 +401,10 @@ files_change_in_ready_only (void)
 
     g_object_set (h->element, "location", "/elsewhere", NULL);
     assert_values (h->element, "location", path);
-    g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_WARNING, "location"), ==, 1);
+    recorder_must_say (bus, GST_MESSAGE_WARNING, "location");
     if (i == 1)
       g_object_set (h->element, "tolerance", G_GUINT64_CONSTANT (5), "existing", 1, NULL);
-    g_assert_cmpint (recorder_messages (bus, GST_MESSAGE_WARNING, ""), ==, 0);
+    g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
   }
 }
 
@@ -218,50 +417,50 @@ files_change_while_starting (void)
 
 /* -------------------------------------------------------------------- signal */
 
+/* Applications get any label as valid text. */
 static void
-on_frame_boxes (GstElement *element, GstBuffer *buffer, GstStructure *boxes, gpointer data)
+on_frame_boxes (GstElement *element, GstBuffer *buffer, GstStructure *boxes, gpointer count)
 {
+  static const gchar *const expected[] = {
+    "box, x=(gint64)-3, y=(gint64)2, w=(gint64)9, h=(gint64)4, region_id=(int)0, "
+    "label=(string)car, confidence=(double)0.5, id=(int)12;",
+    "box, x=(gint64)1, y=(gint64)2, w=(gint64)3, h=(gint64)4, region_id=(int)0, "
+    "label=(string)fffd, state=(string)suppressed, suppressed-by=(int)0;",
+  };
   const GValue *array = gst_structure_get_value (boxes, "boxes");
-  const GstStructure *box;
   guint64 timestamp;
-  gdouble confidence;
-  gint64 x;
-  gint id, width;
+  gint width;
 
-  g_assert_true (GST_IS_BUFFER (buffer));
-  g_assert_true (gst_structure_has_name (boxes, "frame-boxes"));
+  g_assert_true (GST_IS_BUFFER (buffer) && gst_structure_has_name (boxes, "frame-boxes"));
   g_assert_true (gst_structure_get_uint64 (boxes, "timestamp", &timestamp) && timestamp == 5);
   g_assert_true (gst_structure_get_int (boxes, "width", &width) && width == 16);
-  g_assert_cmpint (gst_value_array_get_size (array), ==, 2);
-  box = gst_value_get_structure (gst_value_array_get_value (array, 0));
-  g_assert_true (gst_structure_get_int64 (box, "x", &x) && x == -3);
-  g_assert_cmpstr (gst_structure_get_string (box, "label"), ==, "car");
-  g_assert_true (gst_structure_get_double (box, "confidence", &confidence) && confidence == 0.5);
-  g_assert_true (gst_structure_get_int (box, "id", &id) && id == 12);
-  /* applications get any label as valid text */
-  box = gst_value_get_structure (gst_value_array_get_value (array, 1));
-  g_assert_cmpstr (gst_structure_get_string (box, "label"), ==, "\xef\xbf\xbd");
-  g_assert_false (gst_structure_has_field (box, "confidence"));
-  g_assert_true (gst_structure_get_int (box, "suppressed-by", &id) && id == 0);
-  (*(guint *) data)++;
+  g_assert_cmpuint (gst_value_array_get_size (array), ==, G_N_ELEMENTS (expected));
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
+    GstStructure *box = g_value_dup_boxed (gst_value_array_get_value (array, i));
+    g_autofree gchar *text = NULL;
+
+    if (g_str_equal (gst_structure_get_string (box, "label"), "\xef\xbf\xbd"))
+      gst_structure_set (box, "label", G_TYPE_STRING, "fffd", NULL);
+    text = gst_structure_to_string (box);
+    g_assert_cmpstr (text, ==, expected[i]);
+    gst_structure_free (box);
+  }
+  (*(guint *) count)++;
 }
 
 static void
 the_signal_needs_no_file (void)
 {
-  g_autoptr (GstHarness) h = harness_new_caps ("boxrecord emit-signals=true", NULL);
-  GstVideoRegionOfInterestMeta *roi;
-  GstBuffer *buffer = gst_buffer_new ();
+  g_autoptr (GstHarness) h = harness_new ("boxrecord emit-signals=true");
+  GstBuffer *buffer = frame_new (5);
   guint count = 0;
 
-  GST_BUFFER_PTS (buffer) = 5;
   g_signal_connect (h->element, "frame-boxes", G_CALLBACK (on_frame_boxes), &count);
   gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=16,height=16,framerate=10/1");
-  roi = gst_buffer_add_video_region_of_interest_meta (buffer, "car", (guint) -3, 2, 9, 4);
-  add_structure (roi, "detection, confidence=(double)0.5;");
-  add_structure (roi, "object_id, id=(int)12;");
-  roi = gst_buffer_add_video_region_of_interest_meta (buffer, "\xff", 1, 2, 3, 4);
-  add_structure (roi, "nms, state=(string)suppressed, suppressed-by=(int)0;");
+  add_boxes (buffer, "0 car -3,2,9,4 0.5");
+  add_structure (gst_buffer_get_video_region_of_interest_meta (buffer), "object_id, id=(int)12;");
+  add_structure (add_region (buffer, 0, "\xff", 1, 2, 3, 4),
+      "nms, state=(string)suppressed, suppressed-by=(int)0;");
   g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
   g_assert_cmpint (count, ==, 1);
   g_object_set (h->element, "emit-signals", FALSE, NULL);
@@ -327,7 +526,11 @@ the_signal_works_from_python (void)
 }
 
 static const TestCase cases[] = { CASE (unusable_files_fail_at_start),
-  CASE (standard_output_is_live), CASE (sigpipe_stays_as_it_was), CASE (files_change_in_ready_only),
+  CASE (a_full_disk_leaves_whole_lines), CASE (a_full_disk_need_not_end_the_stream),
+  CASE (a_path_may_be_good_for_one_opening), CASE (a_file_that_cannot_be_appended_to_is_refused),
+  CASE (two_recorders_of_one_file_are_refused), CASE (a_recording_is_not_recorded_onto_itself),
+  CASE (a_recorder_and_a_replay_may_share_a_new_file), CASE (standard_output_is_live),
+  CASE (sigpipe_stays_as_it_was), CASE (files_change_in_ready_only),
   CASE (files_change_while_starting), CASE (the_signal_needs_no_file),
   CASE (the_signal_works_from_python), { NULL } };
 
