@@ -13,8 +13,8 @@
 typedef struct
 {
   const gchar *name, *properties;
-  const gchar *
-      before; /* text of the file, NULL (no file), "|" (a FIFO with a reader), "|late" or "/dev/full" */
+  /* text of the file, NULL (no file), "|" (a FIFO with a reader), "|late" or "/dev/full" */
+  const gchar *before;
   /* Separated by blanks, with times in frames:
    *   5, 5..9    frames, each with the box 1,2,3,4; 5d is a delta unit with a DTS
    *   5!         the push ends in an error
