@@ -1,10 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxrecord: the pad boxes: its text, events, and what happens without a peer. */
-#include <string.h>
-
 #include "gstrunner.h"
 
 #define FRAME (100 * GST_MSECOND)
+#define TEXT(label) \
+  "{\"timestamp\":300000000,\"resolution\":{\"width\":640,\"height\":480},\"objects\":[{\"x\":10," \
+  "\"y\":20,\"w\":30,\"h\":40,\"roi_type\":\"" label "\",\"region_id\":1,\"detection\":{" \
+  "\"bounding_box\":{\"x_min\":0.015625,\"y_min\":0.041666666666666664,\"x_max\":0.0625," \
+  "\"y_max\":0.125},\"confidence\":0.5,\"label\":\"" label "\"}}]}\n"
+
+/* A frame at 3 * FRAME, and what comes out of the pad. */
+typedef struct
+{
+  const gchar *name, *line, *boxes;
+  const gchar *text; /* NULL: a gap */
+} Row;
+
+static const Row rows[] = {
+  { "pushes_a_line_with_the_times_of_the_frame", "boxrecord", "1 a 10,20,30,40 0.5", TEXT ("a") },
+  { "pushes_a_gap_for_a_frame_without_boxes", "boxrecord", "", NULL },
+  { "pushes_empty_lines_if_told_so", "boxrecord empty-lines=true", "",
+      "{\"timestamp\":300000000,\"resolution\":{\"width\":640,\"height\":480},\"objects\":[]}\n" },
+  /* demuxers take text with < or & for markup */
+  { "writes_markup_as_escapes", "boxrecord", "1 <b>&amp 10,20,30,40 0.5",
+      TEXT ("\\u003cb\\u003e\\u0026amp") },
+  { NULL },
+};
 
 /* A boxrecord whose two source pads are in a harness each. */
 typedef struct
@@ -34,48 +55,41 @@ pads_free (Pads *pads)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pads, pads_free)
 
-/* Pushes a frame with a box of this label, or without a box if `label` is NULL. */
 static void
-push_frame (Pads *pads, guint number, const gchar *label)
+push_frame (Pads *pads, guint number, const gchar *boxes)
 {
   GstBuffer *buffer = frame_new (number * FRAME);
 
-  if (label)
-    add_scored (buffer, 1, label, 10, 20, 30, 40, 0.5);
+  add_boxes (buffer, boxes);
   gst_buffer_unref (through (pads->video, buffer));
 }
 
-/* Takes the next buffer of the pad boxes, which must be of this frame. Returns its text.
- * Free it. */
-static gchar *
-take_text (Pads *pads, guint number)
+/* Fails unless the next buffer of the pad boxes is of this frame, with this text (NULL: any). */
+static void
+expect_text (Pads *pads, guint number, const gchar *expected)
 {
   g_autoptr (GstBuffer) buffer = gst_harness_try_pull (pads->boxes);
+  g_autofree gchar *text = NULL;
   gsize length;
-  gpointer bytes;
-  gchar *text;
 
   g_assert_nonnull (buffer);
   g_assert_cmpuint (GST_BUFFER_PTS (buffer), ==, number * FRAME);
   g_assert_cmpuint (GST_BUFFER_DURATION (buffer), ==, FRAME);
-  gst_buffer_extract_dup (buffer, 0, gst_buffer_get_size (buffer), &bytes, &length);
-  text = g_strndup (bytes, length);
-  g_free (bytes);
-  return text;
+  length = gst_buffer_get_size (buffer);
+  text = g_malloc0 (length + 1);
+  gst_buffer_extract (buffer, 0, text, length);
+  if (expected)
+    g_assert_cmpstr (text, ==, expected);
 }
 
-/* Returns the next event of this type that came out of the pad boxes, dropping others, or
- * NULL. */
+/* Returns the next event of this type that came out of the pad boxes, dropping others, or NULL. */
 static GstEvent *
 take_event (Pads *pads, GstEventType type)
 {
   GstEvent *event;
 
-  while ((event = gst_harness_try_pull_event (pads->boxes)) != NULL) {
-    if (GST_EVENT_TYPE (event) == type)
-      break;
+  while ((event = gst_harness_try_pull_event (pads->boxes)) && GST_EVENT_TYPE (event) != type)
     gst_event_unref (event);
-  }
   return event;
 }
 
@@ -89,92 +103,48 @@ must_come (Pads *pads, GstEventType type)
 }
 
 static void
-pushes_a_line_with_the_times_of_the_frame (void)
+run_row (gconstpointer data)
 {
-  g_auto (Pads) pads = pads_new ("boxrecord");
-  gchar *text;
+  const Row *row = data;
+  g_auto (Pads) pads = pads_new (row->line);
+  g_autoptr (GstEvent) gap = NULL;
 
-  push_frame (&pads, 3, "a");
-  push_frame (&pads, 4, "b");
-  text = take_text (&pads, 3);
-  g_assert_cmpstr (text, ==,
-      "{\"timestamp\":300000000,\"resolution\":{\"width\":640,"
-      "\"height\":480},\"objects\":[{\"x\":10,\"y\":20,\"w\":30,\"h\":40,\"roi_type\":\"a\","
-      "\"region_id\":1,\"detection\":{\"bounding_box\":{\"x_min\":0.015625,"
-      "\"y_min\":0.041666666666666664,\"x_max\":0.0625,\"y_max\":0.125},\"confidence\":0.5,"
-      "\"label\":\"a\"}}]}\n");
-  g_free (text);
-  g_free (take_text (&pads, 4));
-  g_assert_cmpuint (stat_of (pads.element, "frames"), ==, 2);
+  push_frame (&pads, 3, row->boxes);
+  if (row->text)
+    expect_text (&pads, 3, row->text);
+  g_assert_null (gst_harness_try_pull (pads.boxes));
+  gap = take_event (&pads, GST_EVENT_GAP);
+  if (row->text) {
+    g_assert_null (gap);
+  } else {
+    GstClockTime start, duration;
+
+    gst_event_parse_gap (gap, &start, &duration);
+    g_assert_true (start == 3 * FRAME && duration == FRAME);
+  }
+  assert_stats (pads.element, "frames=1");
 }
 
 static void
 begins_as_the_video_does (void)
 {
   g_auto (Pads) pads = pads_new ("boxrecord");
-  GstSegment segment;
+  g_autoptr (GstEvent) begin = NULL, caps_event = NULL, segment_event = NULL;
   const GstSegment *found;
   GstStreamFlags flags;
-  GstEvent *event;
   GstCaps *caps;
 
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.start = segment.time = 2 * FRAME;
-  gst_harness_push_event (pads.video, gst_event_new_segment (&segment));
-  push_frame (&pads, 2, NULL);
-  event = take_event (&pads, GST_EVENT_STREAM_START);
-  gst_event_parse_stream_flags (event, &flags);
+  push_segment (pads.video, 2 * FRAME, 2 * FRAME);
+  push_frame (&pads, 2, "");
+  begin = take_event (&pads, GST_EVENT_STREAM_START);
+  gst_event_parse_stream_flags (begin, &flags);
   g_assert_true (flags & GST_STREAM_FLAG_SPARSE);
-  gst_event_unref (event);
-  event = take_event (&pads, GST_EVENT_CAPS);
-  gst_event_parse_caps (event, &caps);
+  caps_event = take_event (&pads, GST_EVENT_CAPS);
+  gst_event_parse_caps (caps_event, &caps);
   g_assert_true (gst_structure_has_name (gst_caps_get_structure (caps, 0), "text/x-raw"));
-  gst_event_unref (event);
-  event = take_event (&pads, GST_EVENT_SEGMENT);
-  gst_event_parse_segment (event, &found);
-  g_assert_true (gst_segment_is_equal (found, &segment));
-  gst_event_unref (event);
-}
-
-static void
-pushes_a_gap_for_a_frame_without_boxes (void)
-{
-  g_auto (Pads) pads = pads_new ("boxrecord");
-  GstClockTime start, duration;
-  g_autoptr (GstEvent) event = NULL;
-
-  push_frame (&pads, 5, NULL);
-  g_assert_null (gst_harness_try_pull (pads.boxes));
-  event = take_event (&pads, GST_EVENT_GAP);
-  gst_event_parse_gap (event, &start, &duration);
-  g_assert_cmpuint (start, ==, 5 * FRAME);
-  g_assert_cmpuint (duration, ==, FRAME);
-}
-
-static void
-pushes_empty_lines_if_told_so (void)
-{
-  g_auto (Pads) pads = pads_new ("boxrecord empty-lines=true");
-  gchar *text;
-
-  push_frame (&pads, 5, NULL);
-  text = take_text (&pads, 5);
-  g_assert_true (g_str_has_suffix (text, "\"objects\":[]}\n"));
-  g_free (text);
-  g_assert_null (take_event (&pads, GST_EVENT_GAP));
-}
-
-/* Demuxers take text with < or & for markup. */
-static void
-writes_markup_as_escapes (void)
-{
-  g_auto (Pads) pads = pads_new ("boxrecord");
-  g_autofree gchar *text = NULL;
-
-  push_frame (&pads, 0, "<b>&amp;");
-  text = take_text (&pads, 0);
-  g_assert_null (strpbrk (text, "<>&"));
-  g_assert_nonnull (strstr (text, "\"\\u003cb\\u003e\\u0026amp;\""));
+  segment_event = take_event (&pads, GST_EVENT_SEGMENT);
+  gst_event_parse_segment (segment_event, &found);
+  g_assert_true (found->start == 2 * FRAME && found->time == 2 * FRAME);
 }
 
 static void
@@ -182,14 +152,14 @@ forwards_gaps_flushes_and_eos (void)
 {
   g_auto (Pads) pads = pads_new ("boxrecord");
 
-  push_frame (&pads, 0, "a");
+  push_frame (&pads, 0, rows[0].boxes);
   gst_harness_push_event (pads.video, gst_event_new_gap (FRAME, FRAME));
   must_come (&pads, GST_EVENT_GAP);
   push_flush (pads.video);
   must_come (&pads, GST_EVENT_FLUSH_START);
   must_come (&pads, GST_EVENT_FLUSH_STOP);
   push_segment (pads.video, 0, 0);
-  push_frame (&pads, 1, "a");
+  push_frame (&pads, 1, rows[0].boxes);
   must_come (&pads, GST_EVENT_SEGMENT);
   gst_harness_push_event (pads.video, gst_event_new_eos ());
   must_come (&pads, GST_EVENT_EOS);
@@ -199,27 +169,25 @@ forwards_gaps_flushes_and_eos (void)
 static void
 leaves_the_video_alone (void)
 {
-  GstElement *element = element_new ("boxrecord");
-  GstPad *pad = gst_element_request_pad_simple (element, "boxes");
-  GstPadTemplate *template = gst_pad_get_pad_template (pad);
-  g_auto (Pads) pads = { .element = element };
+  g_auto (Pads) pads = { .element = element_new ("boxrecord") };
+  GstPad *pad = gst_element_request_pad_simple (pads.element, "boxes");
+  g_autoptr (GstPadTemplate) template = gst_pad_get_pad_template (pad);
 
-  pads.video = gst_harness_new_with_element (element, "sink", "src");
+  pads.video = gst_harness_new_with_element (pads.element, "sink", "src");
   gst_harness_set_src_caps_str (pads.video, FRAME_CAPS);
-  push_frame (&pads, 0, "a");
+  push_frame (&pads, 0, rows[0].boxes);
   gst_pad_push_event (pad, gst_event_new_eos ());
-  push_frame (&pads, 1, "a");
-  g_assert_null (gst_element_request_pad (element, template, NULL, NULL));
-  gst_object_unref (template);
-  gst_element_release_request_pad (element, pad);
+  push_frame (&pads, 1, rows[0].boxes);
+  g_assert_null (gst_element_request_pad (pads.element, template, NULL, NULL));
+  gst_element_release_request_pad (pads.element, pad);
   gst_object_unref (pad);
-  push_frame (&pads, 2, "a");
+  push_frame (&pads, 2, rows[0].boxes);
 
   /* a pad requested in mid-stream gets the same events first */
-  pads.boxes = gst_harness_new_with_element (element, NULL, "boxes");
-  push_frame (&pads, 3, "a");
+  pads.boxes = gst_harness_new_with_element (pads.element, NULL, "boxes");
+  push_frame (&pads, 3, rows[0].boxes);
   must_come (&pads, GST_EVENT_SEGMENT);
-  g_free (take_text (&pads, 3));
+  expect_text (&pads, 3, NULL);
 }
 
 static GstFlowReturn
@@ -235,18 +203,11 @@ stops_at_an_error_downstream (void)
   g_auto (Pads) pads = pads_new ("boxrecord");
 
   gst_pad_set_chain_function (pads.boxes->sinkpad, fail_to_take);
-  g_assert_cmpint (gst_harness_push (pads.video, frame_new (0)), ==, GST_FLOW_OK);
-  {
-    GstBuffer *buffer = frame_new (FRAME);
-
-    add_boxes (buffer, "1 a 10,20,30,40 0.5");
-    g_assert_cmpint (gst_harness_push (pads.video, buffer), ==, GST_FLOW_ERROR);
-  }
+  push_frame (&pads, 0, "");
+  g_assert_cmpint (gst_harness_push (pads.video, frame_with (rows[0].boxes)), ==, GST_FLOW_ERROR);
 }
 
-static const TestCase cases[] = { CASE (pushes_a_line_with_the_times_of_the_frame),
-  CASE (begins_as_the_video_does), CASE (pushes_a_gap_for_a_frame_without_boxes),
-  CASE (pushes_empty_lines_if_told_so), CASE (writes_markup_as_escapes),
+static const TestCase cases[] = { TEST_ROWS ("/%s", run_row, rows), CASE (begins_as_the_video_does),
   CASE (forwards_gaps_flushes_and_eos), CASE (leaves_the_video_alone),
   CASE (stops_at_an_error_downstream), { NULL } };
 

@@ -2,8 +2,8 @@
 /*
  * Streams from sources of GStreamer itself and from files: frames without timestamps, at a variable
  * rate, with a size that changes, in the branches of a tee; seeks, segments, playing backward,
- * decodebin that changes decoders in mid-stream. Each frame has boxes that depend on its number. All
- * frames must arrive in order, once, with the boxes that an nmsfilter alone leaves of them.
+ * decodebin that changes decoders in mid-stream. Each frame has boxes that depend on its number.
+ * All frames must arrive in order, once, with the boxes that an nmsfilter alone leaves of them.
  */
 #include "gstrunner.h"
 #include "playing.h"
