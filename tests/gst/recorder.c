@@ -197,9 +197,8 @@ play_step (Recorder *r, const gchar *step)
   }
 }
 
-/* Returns the lines of the member `after` of a row. Free it. */
-static gchar *
-expected_text (const gchar *after)
+gchar *
+recorder_text (const gchar *after)
 {
   GString *text = g_string_new (NULL);
   g_auto (GStrv) list = g_strsplit (after, " ", -1);
@@ -252,7 +251,7 @@ recorder_row (gconstpointer data)
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
   harness_free (r.h);
   if (row->after) {
-    g_autofree gchar *expected = expected_text (row->after);
+    g_autofree gchar *expected = recorder_text (row->after);
 
     if (r.got)
       g_assert_cmpstr (r.got->str, ==, expected);

@@ -37,6 +37,9 @@ typedef struct
 /* Plays a row. */
 void recorder_row (gconstpointer row);
 
+/* Returns the text that the member `after` of a row stands for. Free it. */
+gchar *recorder_text (const gchar *after);
+
 /* Returns a boxrecord that plays. If `bus` is not NULL, sets it to the bus of its messages, which
  * it owns. */
 GstHarness *recorder_new (GstBus **bus, const gchar *location, const gchar *properties);

@@ -15,6 +15,10 @@
 #define NO_BOXES "{\"objects\":[]}"
 #define OLD "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4}]}\n"
 
+#define ID_LINE \
+  "{\"timestamp\":0,\"stream-id\":\"a\\\"camera\\\"\"," \
+  "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n"
+
 static const RecorderRow rows[] = {
   /* half a record is removed, one that lacks only its end of line is kept */
   { "appending_to_an_empty_file", "append=true", "", "0", LINE },
@@ -46,8 +50,7 @@ static const RecorderRow rows[] = {
   /* a buffer that begins before its segment and ends in it is shown, so it has a time */
   { "a_frame_across_the_start_has_a_time", "", NULL, "from-1.5/0 1", "0" },
   { "lines_have_the_id_of_their_stream", "add-stream-id=true", NULL, "stream-a\"camera\" 0",
-      "{\"timestamp\":0,\"stream-id\":\"a\\\"camera\\\"\",\"objects\":[{\"x\":1,\"y\":2,\"w\":3,"
-      "\"h\":4,\"region_id\":0}]}\n" },
+      ID_LINE },
 
   /* a stream that ends without a frame is an empty recording; one that does not end is none */
   { "a_file_is_kept_without_an_end", "flush=buffer", OLD, "", OLD },
@@ -67,6 +70,17 @@ static const RecorderRow rows[] = {
       "2d 3 4", "the reader closed the pipe" },
   { NULL },
 };
+
+/* tests/data/marked.jsonl, which the test of the schema reads, has lines of these rows. */
+static void
+marked_lines_are_those_of_rows (void)
+{
+  g_autofree gchar *path = g_build_filename (g_getenv ("NMS_TEST_DATA"), "marked.jsonl", NULL);
+  g_autofree gchar *marked = recorder_text ("2d -h");
+  g_autofree gchar *text = g_strconcat (marked, ID_LINE, NULL);
+
+  text_file_must_be (path, text);
+}
 
 /* --------------------------------------------------------------- text of a frame */
 
@@ -314,6 +328,7 @@ random_recordings_survive (void)
 
 static const TestCase cases[] = { TEST_ROWS ("/%s", recorder_row, rows),
   TEST_ROWS ("/%s", golden_row, golden), CASE (frames_become_lines), CASE (mot_text_is_written),
-  CASE (appending_reads_a_long_line), CASE (random_recordings_survive), { NULL } };
+  CASE (marked_lines_are_those_of_rows), CASE (appending_reads_a_long_line),
+  CASE (random_recordings_survive), { NULL } };
 
 GST_TEST_PROGRAM (cases);
