@@ -17,7 +17,6 @@
 #include "playing.h"
 #include "recorder.h"
 #include "sanitized.h"
-#include "startrace.h"
 #include "textfiles.h"
 
 static void
@@ -408,11 +407,49 @@ files_change_in_ready_only (void)
   }
 }
 
+typedef struct
+{
+  GstElement *element;
+  gint stop; /* boolean, accessed atomically */
+} Race;
+
+static gpointer
+set_locations (gpointer data)
+{
+  Race *race = data;
+
+  for (guint i = 0; !g_atomic_int_get (&race->stop); i++)
+    g_object_set (race->element, "location",
+        i % 2 ? "/missing/a" : "/missing/a-longer-name-of-a-file", NULL);
+  return NULL;
+}
+
+/* Starting fails each time, because an error shows the location that was read. */
 static void
 files_change_while_starting (void)
 {
-  start_race ("boxrecord");
-  start_race ("boxreplay");
+  static const gchar *const factories[] = { "boxrecord", "boxreplay" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (factories); i++) {
+    g_autofree gchar *line = g_strconcat (factories[i], " location=/missing/a", NULL);
+    g_autoptr (GstElement) element = element_new (line);
+    Race race = { element, FALSE };
+    g_autoptr (GstBus) bus = gst_bus_new ();
+    GThread *setter;
+
+    gst_element_set_bus (element, bus);
+    setter = g_thread_new ("setter", set_locations, &race);
+    for (guint k = 0; k < 3000; k++) {
+      g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==,
+          GST_STATE_CHANGE_FAILURE);
+      assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR), "/missing/a");
+      gst_element_set_state (element, GST_STATE_NULL);
+    }
+    g_atomic_int_set (&race.stop, TRUE);
+    g_thread_join (setter);
+    gst_element_set_bus (element, NULL);
+    gst_bus_set_flushing (bus, TRUE);
+  }
 }
 
 /* -------------------------------------------------------------------- signal */
