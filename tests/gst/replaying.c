@@ -182,6 +182,8 @@ word_step (Replay *r, const gchar *step)
     event = gst_event_new_eos ();
   } else if (g_str_has_prefix (step, "gap")) {
     event = gst_event_new_gap (time, FRAME);
+  } else if (g_str_equal (step, "bare")) {
+    gst_harness_set_src_caps_str (r->h, "application/x-anything");
   } else if (g_str_equal (step, "truncate")) {
     g_assert_cmpint (truncate (r->path, 0), ==, 0);
   } else if (g_str_equal (step, "unlink")) {

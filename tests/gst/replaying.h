@@ -43,6 +43,7 @@ typedef struct
    *   seek-5     flush and from-5
    *   reverse-5  flush and a segment with the rate -1 that ends at 5
    *   gap-5      a gap of one frame
+   *   bare       caps without a size and a rate
    *   eos        EOS
    *   matched=3  the field `matched` of the property stats is 3
    *   waited-50  50 ms have passed since the first step

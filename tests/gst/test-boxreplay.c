@@ -57,6 +57,8 @@ static const ReplayRow rows[] = {
       "0:1 1:2 seek-6 6:7 7:8 seek-2 2:3 seek-2 2:3 from-0 0:1 eos seek-5 5:6" },
   { "seeks_are_followed_by_index", "match=index", TEN,
       "0:1 1:2 seek-6 6:7 7:8 seek-2 2:3 seek-2 2:3 from-0 0:1 eos seek-5 5:6" },
+  { "seeks_are_followed_without_a_rate", "match=index", TEN,
+      "bare 0:1 1:2 seek-6 6:7 7:8 seek-2 2:3" },
   /* within two frames of the last buffer the index counts buffers; after a larger step it is
    * computed from the time */
   { "a_contiguous_segment_keeps_the_index", "match=index", "0..7",
