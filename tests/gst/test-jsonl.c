@@ -375,7 +375,6 @@ numbers_are_short_and_exact (void)
     { 5e-324, "4.94065645841247e-324" },
     { 123456789012345680.0, "1.2345678901234568e+17" },
   };
-  g_autoptr (GRand) random = g_rand_new_with_seed (11);
   g_autoptr (GString) text = g_string_new (NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -383,27 +382,13 @@ numbers_are_short_and_exact (void)
     jsonl_append_double (text, rows[i].number);
     g_assert_cmpstr (text->str, ==, rows[i].text);
   }
-  for (guint i = 0; i < 100000; i++) {
-    union
-    {
-      guint64 bits;
-      gdouble number;
-    } any = { .bits = (guint64) g_rand_int (random) << 32 | g_rand_int (random) };
-
-    if (!isfinite (any.number))
-      continue;
-    g_string_truncate (text, 0);
-    jsonl_append_double (text, any.number);
-    if (g_ascii_strtod (text->str, NULL) != any.number)
-      g_error ("%s", text->str);
-    g_assert_false (strchr (text->str, ','));
-  }
   g_string_truncate (text, 0);
   jsonl_append_int (text, G_MININT64);
   g_assert_cmpstr (text->str, ==, "-9223372036854775808");
 }
 
-/* A number has the digits of the shortest of %.15g, %.16g and %.17g that reads back. */
+/* A number has the digits of the shortest of %.15g, %.16g and %.17g that reads back. Half of the
+ * numbers have any bits. */
 static void
 numbers_have_the_digits_of_printf (void)
 {
@@ -413,18 +398,25 @@ numbers_have_the_digits_of_printf (void)
   g_autoptr (GString) text = g_string_new (NULL);
   gchar expected[G_ASCII_DTOSTR_BUF_SIZE], how[8];
 
-  for (guint i = 0; i < 100000 + G_N_ELEMENTS (edges); i++) {
-    gdouble number = i < G_N_ELEMENTS (edges)
-        ? edges[i]
-        : g_rand_double_range (random, -1, 1) * pow (10, g_rand_int_range (random, -20, 25));
+  for (guint i = 0; i < 200000; i++) {
+    union
+    {
+      guint64 bits;
+      gdouble number;
+    } any = { .bits = (guint64) g_rand_int (random) << 32 | g_rand_int (random) };
     gint digits = 15;
 
+    if (i < G_N_ELEMENTS (edges))
+      any.number = edges[i];
+    else if (i % 2 || !isfinite (any.number))
+      any.number = g_rand_double_range (random, -1, 1)
+          * pow (10, g_rand_int_range (random, -20, 25));
     do {
       g_snprintf (how, sizeof how, "%%.%dg", digits++);
-      g_ascii_formatd (expected, sizeof expected, how, number);
-    } while (g_ascii_strtod (expected, NULL) != number);
+      g_ascii_formatd (expected, sizeof expected, how, any.number);
+    } while (g_ascii_strtod (expected, NULL) != any.number);
     g_string_truncate (text, 0);
-    jsonl_append_double (text, number);
+    jsonl_append_double (text, any.number);
     g_assert_cmpstr (text->str, ==, expected);
   }
 }
