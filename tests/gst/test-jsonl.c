@@ -69,9 +69,9 @@ must_refuse (gchar *json, gsize length, const gchar *reason)
 
 typedef struct
 {
-  const gchar *name, *line;
-  gint size;           /* width and height of the frame that the boxes are fitted to; 0: unknown */
-  const gchar *result; /* what is written of the boxes then */
+  const gchar *name;
+  gint size; /* width and height of the frame that the boxes are fitted to; 0: unknown */
+  const gchar *line, *result; /* what is written of the boxes then, or a part of the error */
 } ReadRow;
 
 #define OBJECTS "{'objects':["
@@ -80,14 +80,13 @@ typedef struct
   "'x_max':118.0,'x_min':-10.0,'y_max':120.0,'y_min':24.0},'confidence':0.5}}"
 
 static const ReadRow reads[] = {
-  { "every_member_is_read",
+  { "every_member_is_read", 0,
       "{'timestamp':100000000,'resolution':{'width':768,'height':576},'source':'cam',"
       "'tags':{'a':[1,{}]},'objects':[{'x':10,'y':-20,'w':30,'h':60,'roi_type':'person',"
       "'region_id':3,'parent_id':1,'id':7,'detection':{'bounding_box':{'x_min':0.013,"
       "'y_min':-0.035,'x_max':0.052,'y_max':0.139},'confidence':0.91,'label_id':1,'label':'other'},"
       "'nms':{'state':'suppressed','suppressed-by':1}},{@,'detection':{'label':'car'},"
       "'nms':{'state':'suppressed','suppressed-by':0}}]}",
-      0,
       "{'timestamp':100000000,'resolution':{'width':768,'height':576},'objects':[{'x':10,"
       "'y':0,'w':30,'h':40,'roi_type':'person','region_id':3,'parent_id':1,'id':7,"
       "'detection':{'bounding_box':{'x_min':0.013,'y_min':-0.035,'x_max':0.052,"
@@ -97,33 +96,31 @@ static const ReadRow reads[] = {
       "'y_min':0.001736111111111111,'x_max':0.0026041666666666665,"
       "'y_max':0.003472222222222222},'label':'car'},"
       "'nms':{'state':'suppressed','suppressed-by':0}}]}" },
-  { "objects_may_be_empty", " { 'objects' : [ ] } ", 0, "{'objects':[]}" },
-  { "integers_may_be_missing",
+  { "objects_may_be_empty", 0, " { 'objects' : [ ] } ", "{'objects':[]}" },
+  { "integers_may_be_missing", 100,
       "{'timestamp':0,'objects':[{'detection':{'bounding_box':{'x_min':0,'x_max':1,'y_min':0.25,"
       "'y_max':0.75}}}]}",
-      100,
       "{'timestamp':0,'resolution':{'width':100,'height':100},'objects':[{'x':0,'y':25,"
       "'w':100,'h':50,'region_id':0,'detection':{'bounding_box':{'x_min':0,'y_min':0.25,"
       "'x_max':1,'y_max':0.75}}}]}" },
-  { "a_name_with_escapes_is_the_same_name", "{'\\u006fbjects':[{@}]}", 0,
+  { "a_name_with_escapes_is_the_same_name", 0, "{'\\u006fbjects':[{@}]}",
       "{'objects':[{@,'region_id':0}]}" },
-  { "the_latest_time", "{'timestamp':9223372036854775807,'objects':[]}", 0,
+  { "the_latest_time", 0, "{'timestamp':9223372036854775807,'objects':[]}",
       "{'timestamp':9223372036854775807,'objects':[]}" },
-  { "ignored_members_hold_anything",
+  { "ignored_members_hold_anything", 0,
       "{'hash':18446744073709551615,'big':1e400,'x':{'objects':[1,2]},'objects':[{@,'objects':[3],"
       "'s':']}{[\\''}]}",
-      0, "{'objects':[{@,'region_id':0}]}" },
+      "{'objects':[{@,'region_id':0}]}" },
   /* gvametaconvert of DL Streamer leaves out empty objects, writes the edges in pixels if a box is
    * an OD without a region, and writes a negative coordinate as an unsigned number */
-  { "objects_may_be_missing",
+  { "objects_may_be_missing", 0,
       "{'resolution':{'height':240,'width':320},'source':'cam',"
       "'timestamp':33333333}",
-      0, "{'timestamp':33333333,'resolution':{'width':320,'height':240},'objects':[]}" },
-  { "lines_of_dl_streamer_are_read",
+      "{'timestamp':33333333,'resolution':{'width':320,'height':240},'objects':[]}" },
+  { "lines_of_dl_streamer_are_read", 0,
       "{'resolution':{'height':240,'width':320},'objects':[" FACE ",{'h':4,'w':3,'x':2147483647,"
       "'y':4294967295},{@,'detection':{'bounding_box':{'x_max':1,'x_min':0,'y_max':1,"
       "'y_min':0}}}]}",
-      0,
       "{'resolution':{'width':320,'height':240},'objects':[{'x':0,'y':24,'w':118,'h':96,"
       "'region_id':1,'detection':{'bounding_box':{'x_min':-0.03125,'y_min':0.1,"
       "'x_max':0.36875,'y_max':0.5},'confidence':0.5}},{'x':320,'y':0,'w':0,'h':3,"
@@ -132,50 +129,47 @@ static const ReadRow reads[] = {
       "'region_id':0,'detection':{'bounding_box':{'x_min':0,'y_min':0,'x_max':1,"
       "'y_max':1}}}]}" },
 
-  { "whole_pixels_need_no_normalized_coordinates", OBJECTS "{'x':10,'y':20,'w':30,'h':40}]}", 100,
+  { "whole_pixels_need_no_normalized_coordinates", 100, OBJECTS "{'x':10,'y':20,'w':30,'h':40}]}",
       "{'resolution':{'width':100,'height':100},'objects':[{'x':10,'y':20,'w':30,'h':40,"
       "'region_id':0,'detection':{'bounding_box':{'x_min':0.1,'y_min':0.2,'x_max':0.4,"
       "'y_max':0.6}}}]}" },
   /* exact in the doubles, clipped in the integers */
-  { "boxes_off_the_frame", OBJECTS "{'x':-10,'y':90,'w':30,'h':40}]}", 100,
+  { "boxes_off_the_frame", 100, OBJECTS "{'x':-10,'y':90,'w':30,'h':40}]}",
       "{'resolution':{'width':100,'height':100},'objects':[{'x':0,'y':90,'w':20,'h':10,"
       "'region_id':0,'detection':{'bounding_box':{'x_min':-0.1,'y_min':0.9,'x_max':0.2,"
       "'y_max':1.3}}}]}" },
-  { "fractions_of_a_pixel", OBJECTS "{'x':0.5,'y':10,'w':1.25,'h':40}]}", 100,
+  { "fractions_of_a_pixel", 100, OBJECTS "{'x':0.5,'y':10,'w':1.25,'h':40}]}",
       "{'resolution':{'width':100,'height':100},'objects':[{'x':1,'y':10,'w':1,'h':40,"
       "'region_id':0,'detection':{'bounding_box':{'x_min':0.005,'y_min':0.1,'x_max':0.0175,"
       "'y_max':0.5}}}]}" },
   /* from the integers or from the doubles */
-  { "boxes_of_another_size_are_scaled",
+  { "boxes_of_another_size_are_scaled", 100,
       "{'resolution':{'width':50,'height':200},'objects':[{'x':10,'y':20,'w':30,'h':40},{@,"
       "'detection':{'bounding_box':{'x_min':0.5,'y_min':0.5,'x_max':0.75,'y_max':1.5}}}]}",
-      100,
       "{'resolution':{'width':100,'height':100},'objects':[{'x':20,'y':10,'w':60,'h':20,"
       "'region_id':0,'detection':{'bounding_box':{'x_min':0.2,'y_min':0.1,'x_max':0.8,"
       "'y_max':0.3}}},{'x':50,'y':50,'w':25,'h':50,'region_id':0,"
       "'detection':{'bounding_box':{'x_min':0.5,'y_min':0.5,'x_max':0.75,'y_max':1.5}}}]}" },
-  { "integers_that_agree_with_the_doubles_are_kept",
+  { "integers_that_agree_with_the_doubles_are_kept", 100,
       "{'resolution':{'width':100,'height':100},'objects':[{'x':10,'y':10,'w':10,'h':10,"
       "'detection':{'bounding_box':{'x_min':0.109,'y_min':0.109,'x_max':0.209,'y_max':0.209}}},"
       "{'x':10,'y':10,'w':10,'h':10,'detection':{'bounding_box':{'x_min':0.12,'y_min':0.12,"
       "'x_max':0.22,'y_max':0.22}}}]}",
-      100,
       "{'resolution':{'width':100,'height':100},'objects':[{'x':10,'y':10,'w':10,'h':10,"
       "'region_id':0,'detection':{'bounding_box':{'x_min':0.109,'y_min':0.109,'x_max':0.209,"
       "'y_max':0.209}}},{'x':12,'y':12,'w':10,'h':10,'region_id':0,"
       "'detection':{'bounding_box':{'x_min':0.12,'y_min':0.12,'x_max':0.22,'y_max':0.22}}}]}" },
-  { "without_a_size_integers_are_unchanged", OBJECTS "{'x':-10,'y':20,'w':30,'h':40}]}", 0,
+  { "without_a_size_integers_are_unchanged", 0, OBJECTS "{'x':-10,'y':20,'w':30,'h':40}]}",
       "{'objects':[{'x':-10,'y':20,'w':30,'h':40,'region_id':0}]}" },
-  { "the_file_may_state_the_size",
+  { "the_file_may_state_the_size", 0,
       "{'resolution':{'width':200,'height':100},'objects':[{'detection':{'bounding_box':{"
       "'x_min':0.25,'y_min':0.5,'x_max':0.5,'y_max':2}}}]}",
-      0,
       "{'resolution':{'width':200,'height':100},'objects':[{'x':50,'y':50,'w':50,'h':50,"
       "'region_id':0,'detection':{'bounding_box':{'x_min':0.25,'y_min':0.5,'x_max':0.5,"
       "'y_max':2}}}]}" },
-  { "there_may_be_no_size",
+  { "there_may_be_no_size", 0,
       OBJECTS "{'detection':{'bounding_box':{'x_min':0.25,'y_min':0.5,'x_max':0.5,'y_max':2}}}]}",
-      0, "neither a resolution" },
+      "neither a resolution" },
   { NULL },
 };
 
@@ -221,12 +215,10 @@ malformed_lines_are_refused (void)
     { "{'a':[01],'objects':[]}", "not valid JSON" },
     { "{'a':[1e999.5],'objects':[]}", "not valid JSON" },
     { "{'a':{'b':'\\x'},'objects':[]}", "not valid JSON" },
-    { "{'a':[truex],'objects':[]}", "a word that is neither" },
     { "{'a':'\xff','objects':[]}", "not valid JSON" },
     { "{'objects':[],'objects':[]}", "a second member objects" },
     { "{'timestamp':1}", "objects is missing" },
     { "{'objects':{}}", "objects is not an array" },
-    { "{'objects':[1]}", "objects[0] is not an object" },
     { "{'objects':[{@},]}", "objects[1] is not an object" },
     { "{'objects':[,{@}]}", "objects[0] is not an object" },
     { "{'objects':[{@}{}]}", "not valid JSON" },
@@ -236,7 +228,6 @@ malformed_lines_are_refused (void)
     { "{'objects':[{'x':1,'y':1,'w':-1,'h':1}]}", "objects[0].w is negative" },
     { "{'objects':[{'x':1e10,'y':1,'w':1,'h':1}]}", "objects[0].x is not within" },
     { "{'objects':[{'x':1,'y':1,'w':1e10,'h':1}]}", "objects[0].w is 2^32" },
-    { "{'objects':[{'x':4294967296,'y':1,'w':1,'h':1}]}", "objects[0].x is not within" },
     { "{'objects':[{'x':1e400,'y':1,'w':1,'h':1}]}", "objects[0].x is not a finite" },
     /* (versions of simdjson say "not valid JSON" or leave it to us: "x is not a number") */
     { "{'objects':[{'x':NaN,'y':1,'w':1,'h':1}]}", "not " },
@@ -247,8 +238,6 @@ malformed_lines_are_refused (void)
         "objects[0].detection.bounding_box is not an object" },
     { "{'objects':[{'detection':{'bounding_box':{}}}]}",
         "objects[0].detection.bounding_box.x_min is missing" },
-    { "{'objects':[{'detection':{'bounding_box':{'x_min':0,'y_min':0,'x_max':1}}}]}",
-        "objects[0].detection.bounding_box.y_max is missing" },
     { "{'objects':[{@,'detection':{'confidence':'high'}}]}",
         "objects[0].detection.confidence is not a number" },
     { "{'objects':[{@,'detection':{'confidence':-1e999}}]}",
@@ -258,7 +247,6 @@ malformed_lines_are_refused (void)
     { "{'objects':[{@,'roi_type':5}]}", "objects[0].roi_type is not a string" },
     { "{'objects':[{@,'roi_type':'a\\u0000b'}]}", "NUL" },
     { "{'objects':[{@,'roi_type':'\\x'}]}", "not valid JSON" },
-    { "{'objects':[{@,'roi_type':'\\u12g4'}]}", "not valid JSON" },
     { "{'objects':[{@,'roi_type':'a\tb'}]}", "not valid JSON" },
     { "{'objects':[{@,'roi_type':'\xff'}]}", "not valid JSON" },
     { "{'objects':[{@,'id':4294967296}]}",
@@ -270,15 +258,11 @@ malformed_lines_are_refused (void)
     { "{'objects':[{@,'nms':{'state':'suppressed','suppressed-by':1}}]}",
         "objects[0].nms.suppressed-by is beyond" },
     { "{'timestamp':-1,'objects':[]}", "timestamp is not an integer from 0 to 92233720368547" },
-    { "{'timestamp':9223372036854775808,'objects':[]}", "timestamp is not an integer" },
     { "{'timestamp':18446744073709551616,'objects':[]}", "timestamp is not an integer" },
     { "{'timestamp':1e9,'objects':[]}", "timestamp is not an integer" },
-    { "{'timestamp':'1','objects':[]}", "timestamp is not an integer" },
     { "{'resolution':{'width':0,'height':5},'objects':[]}", "resolution.width is not an" },
-    { "{'resolution':{'width':5,'height':-5},'objects':[]}", "resolution.height is not an" },
     { "{'resolution':{'width':5},'objects':[]}", "resolution.height is missing" },
     { "{'resolution':[5,5],'objects':[]}", "resolution is not an object" },
-    { "{'resolution':{'width':5e9,'height':5},'objects':[]}", "resolution.width is not an" },
   };
   gchar nul_between[] = "{\"objects\":\0[]}", nul_in_a_name[] = "{\"obj\0cts\":[]}";
 
