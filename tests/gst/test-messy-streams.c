@@ -207,8 +207,8 @@ stream_row (gconstpointer data)
   pipeline =
       playing_new ("fakesrc name=source num-buffers=%d sizetype=fixed sizemax=16 format=time ! "
                    "capsfilter caps=application/x-frames ! "
-                   "boxreplay name=replay meta=roi tolerance=400000 location=%s ! %s",
-          FRAMES, all, row->elements);
+                   "boxreplay name=replay meta=roi location=%s %s ! %s",
+          FRAMES, all, row->timed ? "tolerance=400000" : "", row->elements);
   recorder = gst_bin_get_by_name (GST_BIN (pipeline), "record");
   g_object_set (recorder, "location", copy, NULL);
   playing_probe (pipeline, "source", "src", set_time, seen);
