@@ -76,9 +76,23 @@ add_exact (GstBuffer *buffer, gint id, const gchar *label, gdouble x1, gdouble y
   return roi;
 }
 
+/* Returns the structure of this name on a region, to which it adds one if it has none. */
+static inline GstStructure *
+structure_on (GstVideoRegionOfInterestMeta *roi, const gchar *name)
+{
+  GstStructure *structure = gst_video_region_of_interest_meta_get_param (roi, name);
+
+  if (structure == NULL) {
+    structure = gst_structure_new_empty (name);
+    gst_video_region_of_interest_meta_add_param (roi, structure);
+  }
+  return structure;
+}
+
 /* Adds the regions of a text such as "1 car 0,0,100,50 0.9; 2 wheel 5,40,9,9 in 1": id, label (-:
- * none), place, and if it has them, confidence (also nan, inf) and id of the parent. The place is
- * x,y,width,height in pixels, or x1:y1:x2:y2, the corners as add_exact takes them. */
+ * none, '': empty, _: a blank), place, and if it has them, confidence (also nan, inf) and id of the
+ * parent. The place is x,y,width,height in pixels, or x1:y1:x2:y2, the corners as add_exact takes
+ * them. "as 7" is the label id, "from left" the source, and "cut" what boxmerge marks as cut. */
 static inline void
 add_boxes (GstBuffer *buffer, const gchar *text)
 {
@@ -86,15 +100,18 @@ add_boxes (GstBuffer *buffer, const gchar *text)
 
   for (guint i = 0; list[i] && *list[i]; i++) {
     gchar **words = g_strsplit (list[i], " ", -1), *end;
-    const gchar *label = strcmp (words[1], "-") ? words[1] : NULL;
-    const gboolean scored = words[3] && strcmp (words[3], "in") != 0;
+    const gchar *label = strcmp (words[1], "-") == 0 ? NULL
+        : strcmp (words[1], "''") == 0               ? ""
+                                                     : g_strdelimit (words[1], "_", ' ');
+    const gboolean scored = words[3] && strchr ("-0123456789ni", *words[3])
+        && strcmp (words[3], "in") != 0;
     const gdouble confidence = scored ? g_ascii_strtod (words[3], &end) : 0;
     const gint id = atoi (words[0]);
     GstVideoRegionOfInterestMeta *roi;
     gint x, y, w, h;
     gdouble at[4];
 
-    g_assert_true (!scored || (*words[3] && *end == '\0'));
+    g_assert_true (!scored || *end == '\0');
     if (strchr (words[2], ':')) {
       for (guint k = 0; k < 4; k++, end++)
         at[k] = g_ascii_strtod (k ? end : words[2], &end);
@@ -104,12 +121,21 @@ add_boxes (GstBuffer *buffer, const gchar *text)
       g_assert_cmpint (sscanf (words[2], "%d,%d,%d,%d", &x, &y, &w, &h), ==, 4);
       roi = add_region (buffer, id, label, x, y, (guint) w, (guint) h);
       if (scored)
-        gst_video_region_of_interest_meta_add_param (roi,
-            gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, confidence, NULL));
+        gst_structure_set (structure_on (roi, "detection"), "confidence", G_TYPE_DOUBLE, confidence,
+            NULL);
     }
-    for (guint k = 3; words[k]; k++)
-      if (strcmp (words[k], "in") == 0)
-        roi->parent_id = atoi (words[k + 1]);
+    for (guint k = scored ? 4 : 3; words[k]; k++)
+      if (strcmp (words[k], "cut") == 0)
+        gst_structure_set (structure_on (roi, "source"), "cut", G_TYPE_BOOLEAN, TRUE, NULL);
+      else if (strcmp (words[k], "in") == 0)
+        roi->parent_id = atoi (words[++k]);
+      else if (strcmp (words[k], "from") == 0)
+        gst_structure_set (structure_on (roi, "source"), "name", G_TYPE_STRING, words[++k], NULL);
+      else if (strcmp (words[k], "as") == 0)
+        gst_structure_set (structure_on (roi, "detection"), "label_id", G_TYPE_INT,
+            atoi (words[++k]), NULL);
+      else
+        g_error ("%s: what is %s?", list[i], words[k]);
     g_strfreev (words);
   }
   g_strfreev (list);
@@ -340,6 +366,7 @@ expect_frames (const FrameRow *rows, guint count)
     GstHarness *h = harness_new (rows[i].line);
     GstBuffer *out = through (h, frame_with (rows[i].boxes));
 
+    g_test_message ("%s: %s", rows[i].name, rows[i].line);
     if (strcmp (ids_on (out), rows[i].ids) != 0)
       g_error ("%s: %s left \"%s\", not \"%s\"", rows[i].name, rows[i].line, ids_on (out),
           rows[i].ids);
