@@ -1,152 +1,150 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * nmsfilter: boxes of several branches: priorities and thresholds by source, and boxes that
- * boxmerge marked as cut.
+ * boxmerge has marked, because the edge of their tile cuts them.
  */
 #include "gstrunner.h"
 
-/* Adds a box at x of one of two rows, of this branch (NULL: of none). Boxes of a row overlap if
- * they are at most 30 pixels apart. */
-static void
-add_of (GstBuffer *buffer, gint id, const gchar *source, gint x, gint row, gdouble confidence)
-{
-  GstVideoRegionOfInterestMeta *roi = add_scored (buffer, id, "a", x, row * 200, 100, 100,
-      confidence);
-
-  if (source)
-    gst_video_region_of_interest_meta_add_param (roi,
-        gst_structure_new ("source", "name", G_TYPE_STRING, source, NULL));
-}
-
-static void
-mark_cut (GstBuffer *buffer, gint id)
-{
-  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, id);
-  GstStructure *source = gst_video_region_of_interest_meta_get_param (roi, "source");
-
-  gst_structure_set (source, "cut", G_TYPE_BOOLEAN, TRUE, NULL);
-}
-
 /* Two objects, both found by the main stream and by the branches left and right. */
-static GstBuffer *
-three_sources (void)
-{
-  GstBuffer *buffer = frame_new (0);
+#define THREE_SOURCES \
+  "1 a 100,0,100,100 0.6; 2 a 400,0,100,100 0.8; 3 a 110,0,100,100 0.9 from left; " \
+  "4 a 410,0,100,100 0.7 from left; 5 a 120,0,100,100 0.3 from right; " \
+  "6 a 300,200,100,100 0.4 from right"
 
-  add_of (buffer, 1, NULL, 100, 0, 0.6);
-  add_of (buffer, 2, NULL, 400, 0, 0.8);
-  add_of (buffer, 3, "left", 110, 0, 0.9);
-  add_of (buffer, 4, "left", 410, 0, 0.7);
-  add_of (buffer, 5, "right", 120, 0, 0.3);
-  add_of (buffer, 6, "right", 300, 1, 0.4);
-  return buffer;
+/* The same with marks. */
+#define WITH_CUT \
+  "1 a 100,0,100,100 0.6; 2 a 400,0,100,100 0.8; 3 a 110,0,100,100 0.9 from left cut; " \
+  "4 a 410,0,100,100 0.7 from left; 5 a 120,0,100,100 0.3 from right; " \
+  "6 a 300,200,100,100 0.4 from right cut"
+
+/* Two tiles of a frame share the columns 300 to 340. The left one reports the left part of a person
+ * up to its border, with a higher confidence than the whole person that the right one reports. */
+#define TWO_TILES \
+  "1 person 302,100,36,100 0.95 cut; 2 person 302,100,60,100 0.7; 3 person 0,300,50,100 0.9; " \
+  "4 person 10,300,50,100 0.8; 5 person 300,400,40,70 0.2 cut"
+
+#define TIE "1 a 100,0,100,100 0.5; 2 a 110,0,100,100 0.5 from left"
+#define NO_SCORE "1 a 100,0,100,100 0.5 from left; 2 a 110,0,100,100"
+
+static void
+test_frames (void)
+{
+  static const FrameRow rows[] = {
+    /* a higher priority wins whatever the scores are; unlisted names belong to the first one */
+    { "priorities", "nmsfilter", THREE_SOURCES, "2 3 6" },
+    { "priorities", "nmsfilter sources=main,left,right", THREE_SOURCES, "2 3 6" },
+    { "priorities", "nmsfilter sources=main:priority=1,left,right", THREE_SOURCES, "1 2 6" },
+    { "priorities", "nmsfilter sources=main,left:priority=-1", THREE_SOURCES, "1 2 6" },
+    { "priorities", "nmsfilter sources=main,right:priority=1", THREE_SOURCES, "2 5 6" },
+    { "priorities", "nmsfilter sources=main,left:priority=1,right:priority=2", THREE_SOURCES,
+        "4 5 6" },
+    { "priorities", "nmsfilter sources=\" main = 2 : priority = 1 , left , right\"", THREE_SOURCES,
+        "1 2 6" },
+    /* the best ranks are those of priority 1; scores of all boxes still count for thresholds */
+    { "priorities", "nmsfilter sources=main,right:priority=1 max-detections=2", THREE_SOURCES,
+        "5 6" },
+    { "priorities", "nmsfilter sources=main,right:priority=1 score-threshold=0.35", THREE_SOURCES,
+        "2 3 6" },
+    { "priorities", "nmsfilter sources=main,left:priority=1 method=greedy-merge", THREE_SOURCES,
+        "3 4 6" },
+    /* of equal scores the main stream wins, because boxmerge puts its boxes first */
+    { "ties", "nmsfilter sources=main,left", TIE, "1" },
+    { "ties", "nmsfilter sources=main,left:priority=1", TIE, "2" },
+    /* a detector without confidences wins by its priority too */
+    { "unscored", "nmsfilter", NO_SCORE, "1" },
+    { "unscored", "nmsfilter sources=main:priority=1,left", NO_SCORE, "2" },
+    { "unscored", "nmsfilter sources=main:priority=1,left missing-score=drop", NO_SCORE, "1" },
+    /* thresholds of sources add to the other ones, and apply with every method */
+    { "thresholds", "nmsfilter sources=main,left:score-threshold=0.95", THREE_SOURCES, "1 2 6" },
+    { "thresholds", "nmsfilter sources=main:score-threshold=0.7,left,right:score-threshold=0.4 ",
+        THREE_SOURCES, "2 3 6" },
+    { "thresholds", "nmsfilter sources=main:score-threshold=1,left,right score-threshold=0.8",
+        THREE_SOURCES, "3" },
+    { "thresholds", "nmsfilter sources=main,left:score-threshold=1:priority=1", THREE_SOURCES,
+        "1 2 6" },
+    { "thresholds", "nmsfilter sources=main,left:score-threshold=0.95 method=soft-linear",
+        THREE_SOURCES, "1 2 5 6" },
+    { "thresholds", "nmsfilter sources=main,left:score-threshold=0.95 action=tag", THREE_SOURCES,
+        "1 2 3 4 5 6", "1=kept 3=below-score" },
+    /* cut boxes lose to whole ones, whatever their scores and priorities are, and then to each
+     * other by these */
+    { "cut", "nmsfilter", WITH_CUT, "1 2 6", NULL, "lower-ranked=2" },
+    { "cut", "nmsfilter sources=main,left:priority=1", WITH_CUT, "1 4 6" },
+    { "cut", "nmsfilter max-detections=2", WITH_CUT, "1 2" },
+    { "cut", "nmsfilter method=merge", WITH_CUT, "1 2 6" },
+    /* methods that compute with scores do not use the mark */
+    { "cut", "nmsfilter method=weighted", WITH_CUT, "2 3 6" },
+    /* 5 overlaps no whole box: it is kept, unless its own confidence is too low */
+    { "whole boxes first", "nmsfilter", TWO_TILES, "2 3 5" },
+    { "whole boxes first", "nmsfilter action=tag score-threshold=0.3", TWO_TILES, "1 2 3 4 5",
+        "1=suppressed:1 2=kept 5=below-score" },
+    /* boxes without a confidence, whole ones first: 2 and 4 have most neighbors */
+    { "cut and unscored", "nmsfilter",
+        "1 a 20,0,100,100; 2 a 0,0,100,100 cut; 3 a 40,0,100,100; 4 a 0,0,90,100 0.9 cut", "1",
+        NULL, "lower-ranked=2 suppressed=3" },
+    /* boxselect drops marked boxes, as Hailo's border-threshold does */
+    { "dropped", "boxselect drop-cut=true", TWO_TILES, "2 3 4" },
+  };
+
+  expect_frames (rows, G_N_ELEMENTS (rows));
 }
 
-/* A higher priority wins whatever the scores are; unlisted names belong to the first one. */
+/* The confidences of cut boxes, which rank lower, do not change. */
 static void
-test_priorities (void)
+test_confidences_remain (void)
 {
-  g_autoptr (GstBuffer) buffer = three_sources ();
-
-  expect ("nmsfilter", gst_buffer_ref (buffer), "2 3 6");
-  expect ("nmsfilter sources=main,left,right", gst_buffer_ref (buffer), "2 3 6");
-  expect ("nmsfilter sources=main:priority=1,left,right", gst_buffer_ref (buffer), "1 2 6");
-  expect ("nmsfilter sources=main,left:priority=-1", gst_buffer_ref (buffer), "1 2 6");
-  expect ("nmsfilter sources=main,right:priority=1", gst_buffer_ref (buffer), "2 5 6");
-  expect ("nmsfilter sources=main,left:priority=1,right:priority=2", gst_buffer_ref (buffer),
-      "4 5 6");
-  expect ("nmsfilter sources=\" main = 2 : priority = 1 , left , right\"", gst_buffer_ref (buffer),
-      "1 2 6");
-  /* the best ranks are those of priority 1; scores of all boxes still count for thresholds */
-  expect ("nmsfilter sources=main,right:priority=1 max-detections=2", gst_buffer_ref (buffer),
-      "5 6");
-  expect ("nmsfilter sources=main,right:priority=1 score-threshold=0.35", gst_buffer_ref (buffer),
-      "2 3 6");
-  expect ("nmsfilter sources=main,left:priority=1 method=greedy-merge", gst_buffer_ref (buffer),
-      "3 4 6");
-}
-
-/* Of equal scores the main stream wins, because boxmerge puts its boxes first. */
-static void
-test_ties (void)
-{
-  GstBuffer *buffer = frame_new (0);
-
-  add_of (buffer, 1, NULL, 100, 0, 0.5);
-  add_of (buffer, 2, "left", 110, 0, 0.5);
-  expect ("nmsfilter", gst_buffer_ref (buffer), "1");
-  expect ("nmsfilter sources=main,left", gst_buffer_ref (buffer), "1");
-  expect ("nmsfilter sources=main,left:priority=1", buffer, "2");
-}
-
-/* A detector without confidences wins by its priority too. */
-static void
-test_unscored (void)
-{
-  GstBuffer *buffer = frame_new (0);
-
-  add_of (buffer, 1, "left", 100, 0, 0.5);
-  add_boxes (buffer, "2 a 110,0,100,100");
-  expect ("nmsfilter", gst_buffer_ref (buffer), "1");
-  expect ("nmsfilter sources=main:priority=1,left", gst_buffer_ref (buffer), "2");
-  expect ("nmsfilter sources=main:priority=1,left missing-score=drop", buffer, "1");
-}
-
-/* Thresholds of sources add to the other ones, and apply with every method. */
-static void
-test_thresholds (void)
-{
-  GstBuffer *buffer = three_sources ();
-  g_autoptr (GstBuffer) out = NULL;
-
-  expect ("nmsfilter sources=main,left:score-threshold=0.8", gst_buffer_ref (buffer), "2 3 6");
-  expect ("nmsfilter sources=main,left:score-threshold=0.95", gst_buffer_ref (buffer), "1 2 6");
-  expect ("nmsfilter sources=main:score-threshold=0.7,left,right:score-threshold=0.4",
-      gst_buffer_ref (buffer), "2 3 6");
-  expect ("nmsfilter sources=main:score-threshold=1,left,right score-threshold=0.8",
-      gst_buffer_ref (buffer), "3");
-  expect ("nmsfilter sources=main,left:score-threshold=1:priority=1", gst_buffer_ref (buffer),
-      "1 2 6");
-  expect ("nmsfilter sources=main,left:score-threshold=0.95 method=soft-linear",
-      gst_buffer_ref (buffer), "1 2 5 6");
-  out = filtered ("nmsfilter sources=main,left:score-threshold=0.95 action=tag", buffer);
-  assert_tags (out, "1=kept 3=below-score");
-}
-
-/* Cut boxes lose to whole ones, whatever their scores and priorities are, and then to each other by
- * these. Their confidences do not change. */
-static void
-test_cut (void)
-{
-  GstBuffer *buffer = three_sources (), *out;
-  GstHarness *h = harness_new ("nmsfilter");
+  g_autoptr (GstBuffer) out = filtered ("nmsfilter action=tag", frame_with (TWO_TILES));
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (out, 1);
   gdouble confidence;
 
-  mark_cut (buffer, 3);
-  mark_cut (buffer, 6);
-  out = through (h, gst_buffer_ref (buffer));
-  assert_ids (out, "1 2 6");
-  gst_structure_get_double (gst_video_region_of_interest_meta_get_param (
-                                gst_buffer_get_video_region_of_interest_meta_id (out, 6),
-                                "detection"),
-      "confidence", &confidence);
-  g_assert_cmpfloat (confidence, ==, 0.4);
-  g_assert_cmpuint (stat_of (h->element, "lower-ranked"), ==, 2);
-  gst_buffer_unref (out);
-  gst_harness_teardown (h);
-  expect ("nmsfilter sources=main,left:priority=1", gst_buffer_ref (buffer), "1 4 6");
-  expect ("nmsfilter max-detections=2", gst_buffer_ref (buffer), "1 2");
-  expect ("nmsfilter method=merge", gst_buffer_ref (buffer), "1 2 6");
-  mark_cut (buffer, 4);
-  expect ("nmsfilter score-threshold=0.65", gst_buffer_ref (buffer), "2 3");
-  /* methods that compute with scores do not use the mark */
-  expect ("nmsfilter method=weighted", buffer, "2 3 6");
+  g_assert_true (
+      gst_structure_get_double (structure_on (roi, "detection"), "confidence", &confidence));
+  g_assert_cmpfloat (confidence, ==, 0.95);
+}
+
+/* A lower rank equals scores from which 10 is subtracted. */
+static void
+test_as_if_scored_lower (void)
+{
+  static const gchar rule[] = "nmsfilter iou-threshold=0.3 max-per-class=4 max-candidates=40";
+  g_autoptr (GstHarness) marked = harness_new (rule), lower = harness_new (rule);
+  g_autoptr (GRand) random = g_rand_new_with_seed (6);
+  guint cut = 0;
+
+  for (guint round = 0; round < 200; round++) {
+    g_autoptr (GString) with_marks = g_string_new (NULL), scored_lower = g_string_new (NULL);
+    g_autofree gchar *ids = NULL;
+    g_autoptr (GstBuffer) out = NULL;
+
+    for (gint i = 0; i < 60; i++) {
+      const gint x = g_rand_int_range (random, 0, 12) * 30;
+      const gint y = g_rand_int_range (random, 0, 10) * 30;
+      const gint w = g_rand_int_range (random, 1, 8) * 20;
+      const gint h = g_rand_int_range (random, 1, 8) * 20;
+      const gint percent = g_rand_int_range (random, 0, 50) * 2;
+      const gboolean is_cut = g_rand_int_range (random, 0, 3) == 0;
+
+      g_string_append_printf (with_marks, "%d %s %d,%d,%d,%d %de-2%s; ", i, i % 3 ? "a" : "b", x, y,
+          w, h, percent, is_cut ? " cut" : "");
+      g_string_append_printf (scored_lower, "%d %s %d,%d,%d,%d %de-2; ", i, i % 3 ? "a" : "b", x, y,
+          w, h, percent - (is_cut ? 1000 : 0));
+      cut += is_cut;
+    }
+    out = through (lower, frame_with (scored_lower->str));
+    ids = g_strdup (ids_on (out));
+    expect_through (marked, frame_with (with_marks->str), ids);
+  }
+  g_assert_cmpuint (stat_of (marked->element, "lower-ranked"), ==, cut);
+  g_assert_cmpuint (cut, >, 1000);
 }
 
 static void
 test_refusals (void)
 {
   static const gchar *const refused[][2] = {
+    { "nmsfilter sources=a,b=0", "Cannot use sources: the weight of b is \"0\"" },
+    { "nmsfilter sources=a=2x", "Cannot use sources: the weight of a is \"2x\"" },
+    { "nmsfilter sources=a,=2", "Cannot use sources: a weight has no name" },
     { "nmsfilter sources=a,b:priority=x", "the priority of b is \"x\"" },
     { "nmsfilter sources=a,b:priority=0.5", "the priority of b is \"0.5\"" },
     { "nmsfilter sources=a,b:priority=1001", "must be a whole number from -1000 to 1000" },
@@ -158,26 +156,33 @@ test_refusals (void)
     { "nmsfilter sources=a,b:priority=1 method=weighted",
         "method=weighted with priorities in sources" },
   };
-  GstHarness *h = harness_new ("nmsfilter method=soft-linear");
-  GstBus *bus = harness_bus (h);
-  gchar *sources;
 
-  g_object_set (h->element, "sources", "a,b:priority=1", NULL);
-  assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "priorities in sources");
-  g_object_get (h->element, "sources", &sources, NULL);
-  g_assert_null (sources);
-  g_object_set (h->element, "sources", "a,b:score-threshold=1", NULL);
-  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
-  harness_free (h);
-  h = harness_new ("nmsfilter sources=a,b:priority=1");
-  bus = harness_bus (h);
-  g_object_set (h->element, "method", 1, NULL);
-  assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "priorities in sources");
-  harness_free (h);
   expect_no_starts (refused, G_N_ELEMENTS (refused));
 }
 
-static const TestCase cases[] = { CASE (test_priorities), CASE (test_ties), CASE (test_unscored),
-  CASE (test_thresholds), CASE (test_cut), CASE (test_refusals), { NULL } };
+/* What a playing filter refuses, because the other property is set, has no effect. */
+static void
+test_refusals_while_playing (void)
+{
+  static const gchar *const rows[][3] = {
+    { "nmsfilter method=soft-linear", "sources", "a,b:priority=1" },
+    { "nmsfilter sources=a,b:priority=1", "method", "soft-linear" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GstHarness) h = harness_new (rows[i][0]);
+    GstBus *bus = harness_bus (h);
+
+    gst_util_set_object_arg (G_OBJECT (h->element), rows[i][1], rows[i][2]);
+    assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "priorities in sources");
+    assert_values (h->element, rows[i][1], i == 0 ? "NULL" : "hard");
+    g_object_set (h->element, "sources", "a,b:score-threshold=1", NULL);
+    g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
+  }
+}
+
+static const TestCase cases[] = { CASE (test_frames), CASE (test_confidences_remain),
+  CASE (test_as_if_scored_lower), CASE (test_refusals), CASE (test_refusals_while_playing),
+  { NULL } };
 
 GST_TEST_PROGRAM (cases);
