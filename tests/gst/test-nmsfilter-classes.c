@@ -6,34 +6,62 @@
 #include "gstrunner.h"
 
 /* Each class has a pair with IoU 2/3 and a third box far away. */
-static GstBuffer *
-street (void)
-{
-  GstBuffer *buffer = frame_new (0);
+#define STREET \
+  "1 person 0,0,100,100 0.9; 2 person 20,0,100,100 0.8; 3 person 0,300,100,100 0.2; " \
+  "4 traffic_light 200,0,100,100 0.9; 5 traffic_light 220,0,100,100 0.8; " \
+  "6 traffic_light 200,300,100,100 0.2; 7 car 400,0,100,100 0.9; 8 car 420,0,100,100 0.8; " \
+  "9 car 400,300,100,100 0.2"
 
-  add_boxes (buffer,
-      "1 person 0,0,100,100 0.9; 2 person 20,0,100,100 0.8; 3 person 0,300,100,100 0.2");
-  add_scored (buffer, 4, "traffic light", 200, 0, 100, 100, 0.9);
-  add_scored (buffer, 5, "traffic light", 220, 0, 100, 100, 0.8);
-  add_scored (buffer, 6, "traffic light", 200, 300, 100, 100, 0.2);
-  add_boxes (buffer, "7 car 400,0,100,100 0.9; 8 car 420,0,100,100 0.8; 9 car 400,300,100,100 0.2");
-  return buffer;
-}
+#define TWO "1 a 0,0,100,100 0.9; 2 b 20,0,100,100 0.8"
 
 static void
-test_classes_list (void)
+test_rows (void)
 {
-  expect ("nmsfilter", street (), "1 3 4 6 7 9");
-  expect ("nmsfilter classes=person", street (), "1 3 4 5 6 7 8 9");
-  expect ("nmsfilter classes=\" person ,, traffic light,\"", street (), "1 3 4 6 7 8 9");
-  expect ("nmsfilter classes=\" , \"", street (), "1 3 4 6 7 9");
-  expect ("nmsfilter classes=nobody", street (), "1 2 3 4 5 6 7 8 9");
-  expect ("nmsfilter classes=person score-threshold=0.5 max-detections=1", street (),
-      "1 4 5 6 7 8 9");
-  expect ("nmsfilter classes=person,car class-agnostic=true max-detections=3", street (),
-      "1 3 4 5 6 7");
+  static const FrameRow rows[] = {
+    { "classes list", "nmsfilter classes=person", STREET, "1 3 4 5 6 7 8 9" },
+    { "classes list", "nmsfilter classes=\" person ,, traffic light,\"", STREET, "1 3 4 6 7 8 9" },
+    { "classes list", "nmsfilter classes=\" , \"", STREET, "1 3 4 6 7 9" },
+    { "classes list", "nmsfilter classes=nobody", STREET, "1 2 3 4 5 6 7 8 9" },
+    { "classes list", "nmsfilter classes=person score-threshold=0.5 max-detections=1", STREET,
+        "1 4 5 6 7 8 9" },
+    { "classes list", "nmsfilter classes=person,car class-agnostic=true max-detections=3", STREET,
+        "1 3 4 5 6 7" },
+    { "class options keys",
+        "nmsfilter class-options=\"o,options=<[o,class=\\\"traffic light\\\",iou-threshold=0.7,"
+        "score-threshold=0.5],[o,class=car,max=5]>\"",
+        STREET, "1 3 4 5 7 9" },
+    /* the score-threshold of a class replaces the general one, higher or lower */
+    { "class options keys",
+        "nmsfilter score-threshold=0.85 class-options=\"o,car=[o,score-threshold=0.1]\"", STREET,
+        "1 4 7 9" },
+    { "class options keys",
+        "nmsfilter score-threshold=0.85 class-options=\"o,car=[o,score-threshold=-3.5e38]\"",
+        STREET, "1 4 7 9" },
+    /* max=0 removes the general limit */
+    { "class options keys", "nmsfilter max-per-class=1 class-options=\"o,car=[o,max=0]\"", STREET,
+        "1 4 7 9" },
+    { "class options keys", "nmsfilter class-options=\"o,nobody=[o,max=1]\"", STREET,
+        "1 3 4 6 7 9" },
+    { "class options keys", "nmsfilter class-options=o", STREET, "1 3 4 6 7 9" },
+    /* the options of the class of the box that may be suppressed apply */
+    { "candidate decides",
+        "nmsfilter class-agnostic=true class-options=\"o,a=[o,iou-threshold=0.9]\"", TWO, "1" },
+    { "candidate decides",
+        "nmsfilter class-agnostic=true class-options=\"o,b=[o,iou-threshold=0.9]\"", TWO, "1 2" },
+    /* The label id is used only if the label is empty: 1 suppresses 2, 3 suppresses 5, 4 suppresses
+     * 6. 10 has no class and suppresses 11. */
+    { "label ids", "nmsfilter",
+        "1 a 0,0,100,100 0.9 as 7; 2 a 5,0,100,100 0.8 as 8; 3 '' 0,0,100,100 0.7 as 7; "
+        "4 '' 5,0,100,100 0.6 as 8; 5 '' 5,0,100,100 0.5 as 7; 6 - 0,0,100,100 0.4 as 8; "
+        "7 - 0,0,100,100 0.3 as -2147483648; 8 - 0,0,100,100 0.3 as 2147483647; "
+        "9 - 0,0,100,100 0.3 as 0; 10 - 0,0,100,100 0.2; 11 '' 5,0,100,100 0.1",
+        "1 3 4 7 8 9 10" },
+  };
+
+  expect_frames (rows, G_N_ELEMENTS (rows));
 }
 
+/* All forms of the same options. */
 static void
 test_class_options_forms (void)
 {
@@ -52,38 +80,8 @@ test_class_options_forms (void)
   for (guint i = 0; i < G_N_ELEMENTS (same); i++) {
     g_autofree gchar *line = g_strdup_printf ("nmsfilter class-options=\"%s\"", same[i]);
 
-    expect (line, street (), "1 2 3 4 6 7");
+    expect (line, frame_with (STREET), "1 2 3 4 6 7");
   }
-}
-
-static void
-test_class_options_keys (void)
-{
-  expect ("nmsfilter class-options=\"o,options=<[o,class=\\\"traffic light\\\","
-          "iou-threshold=0.7,score-threshold=0.5],[o,class=car,max=5]>\"",
-      street (), "1 3 4 5 7 9");
-  /* the score-threshold of a class replaces the general one, higher or lower */
-  expect ("nmsfilter score-threshold=0.85 class-options=\"o,car=[o,score-threshold=0.1]\"",
-      street (), "1 4 7 9");
-  expect ("nmsfilter score-threshold=0.85 class-options=\"o,car=[o,score-threshold=-3.5e38]\"",
-      street (), "1 4 7 9");
-  /* max=0 removes the general limit */
-  expect ("nmsfilter max-per-class=1 class-options=\"o,car=[o,max=0]\"", street (), "1 4 7 9");
-  expect ("nmsfilter class-options=\"o,nobody=[o,max=1]\"", street (), "1 3 4 6 7 9");
-  expect ("nmsfilter class-options=o", street (), "1 3 4 6 7 9");
-}
-
-/* The options of the class of the box that may be suppressed apply. */
-static void
-test_candidate_decides (void)
-{
-  GstBuffer *buffer = frame_new (0);
-
-  add_boxes (buffer, "1 a 0,0,100,100 0.9; 2 b 20,0,100,100 0.8");
-  expect ("nmsfilter class-agnostic=true class-options=\"o,a=[o,iou-threshold=0.9]\"",
-      gst_buffer_ref (buffer), "1");
-  expect ("nmsfilter class-agnostic=true class-options=\"o,b=[o,iou-threshold=0.9]\"", buffer,
-      "1 2");
 }
 
 static const struct
@@ -157,7 +155,7 @@ test_unusable_while_playing (void)
 
     set_options (h->element, unusable[i].options);
     assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), unusable[i].says);
-    expect_through (h, street (), "1 2 3 4 6 7 9");
+    expect_through (h, frame_with (STREET), "1 2 3 4 6 7 9");
     g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR), ==, 0);
     g_object_get (h->element, "class-options", &options, NULL);
     g_assert_true (gst_structure_has_field (options, "person"));
@@ -211,39 +209,6 @@ test_command_line (void)
   g_free (program);
 }
 
-/* ------------------------------------------------------------------ classes */
-
-static void
-add_with_label_id (GstBuffer *buffer, gint id, const gchar *label, gint label_id, gint x,
-    gdouble confidence)
-{
-  GstVideoRegionOfInterestMeta *roi = add_scored (buffer, id, label, x, 0, 100, 100, confidence);
-
-  gst_structure_set (roi->params->data, "label_id", G_TYPE_INT, label_id, NULL);
-}
-
-/* The label id is used only if the label is empty. */
-static void
-test_label_ids (void)
-{
-  GstBuffer *buffer = frame_new (0);
-  GstVideoRegionOfInterestMeta *roi;
-
-  add_with_label_id (buffer, 1, "a", 7, 0, 0.9);
-  add_with_label_id (buffer, 2, "a", 8, 5, 0.8); /* same label: suppressed */
-  add_with_label_id (buffer, 3, "", 7, 0, 0.7);
-  add_with_label_id (buffer, 4, "", 8, 5, 0.6);
-  add_with_label_id (buffer, 5, "", 7, 5, 0.5);   /* suppressed by 3 */
-  add_with_label_id (buffer, 6, NULL, 8, 0, 0.4); /* suppressed by 4 */
-  add_with_label_id (buffer, 7, NULL, G_MININT, 0, 0.3);
-  add_with_label_id (buffer, 8, NULL, G_MAXINT, 0, 0.3);
-  add_with_label_id (buffer, 9, NULL, 0, 0, 0.3);
-  add_scored (buffer, 10, NULL, 0, 0, 100, 100, 0.2);     /* no class */
-  roi = add_scored (buffer, 11, "", 5, 0, 100, 100, 0.1); /* suppressed by 10 */
-  g_assert_nonnull (roi);
-  expect ("nmsfilter", buffer, "1 3 4 7 8 9 10");
-}
-
 /* Very many label ids, each with one duplicate. */
 static void
 test_many_label_ids (void)
@@ -254,19 +219,17 @@ test_many_label_ids (void)
     GstBuffer *buffer = frame_new (0);
     g_autoptr (GstBuffer) out = NULL;
 
-    for (guint i = 0; i < 3000; i++) {
-      add_with_label_id (buffer, (gint) i, "", (gint) (i * 2654435761u), 0, 0.9);
-      add_with_label_id (buffer, (gint) i, "", (gint) (i * 2654435761u), 1, 0.8);
-    }
+    for (guint i = 0; i < 6000; i++)
+      gst_structure_set (add_scored (buffer, 1, "", i % 2, 0, 100, 100, 0.9)->params->data,
+          "label_id", G_TYPE_INT, (gint) (i / 2 * 2654435761u), NULL);
     out = through (h, buffer);
     g_assert_cmpuint (count_on (out), ==, 3000);
   }
   g_assert_cmpuint (stat_of (h->element, "suppressed"), ==, 9000);
 }
 
-static const TestCase cases[] = { CASE (test_classes_list), CASE (test_class_options_forms),
-  CASE (test_class_options_keys), CASE (test_candidate_decides), CASE (test_unusable_at_start),
-  CASE (test_unusable_while_playing), CASE (test_command_line), CASE (test_label_ids),
+static const TestCase cases[] = { CASE (test_rows), CASE (test_class_options_forms),
+  CASE (test_unusable_at_start), CASE (test_unusable_while_playing), CASE (test_command_line),
   CASE (test_many_label_ids), { NULL } };
 
 GST_TEST_PROGRAM (cases);
