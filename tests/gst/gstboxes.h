@@ -473,8 +473,23 @@ assert_says (GstMessage *message, const gchar *words)
   gst_message_unref (message);
 }
 
+/* Returns a value as text, or "NULL". Free it. */
+static inline gchar *
+value_text (const GValue *value)
+{
+  gchar *text;
+
+  if (G_VALUE_HOLDS_STRING (value))
+    text = g_value_dup_string (value);
+  else if (GST_VALUE_HOLDS_STRUCTURE (value))
+    text = g_value_get_boxed (value) ? gst_structure_to_string (g_value_get_boxed (value)) : NULL;
+  else
+    text = gst_value_serialize (value);
+  return text ? text : g_strdup ("NULL");
+}
+
 /* Fails unless the properties of these names, separated by blanks, have these values, as
- * gst_value_serialize writes them, but a text is not quoted: "0 true class NULL some text". */
+ * gst_value_serialize writes them, but texts and structures are not quoted: "0 true NULL a text". */
 static inline void
 assert_values (gpointer object, const gchar *names, const gchar *expected)
 {
@@ -482,15 +497,11 @@ assert_values (gpointer object, const gchar *names, const gchar *expected)
 
   for (guint i = 0; list[i]; i++) {
     GValue value = G_VALUE_INIT;
-    gchar *name = list[i];
 
-    g_object_get_property (object, name, &value);
-    list[i] = G_VALUE_HOLDS_STRING (&value) ? g_value_dup_string (&value)
-                                            : gst_value_serialize (&value);
-    if (list[i] == NULL)
-      list[i] = g_strdup ("NULL");
+    g_object_get_property (object, list[i], &value);
+    g_free (list[i]);
+    list[i] = value_text (&value);
     g_value_unset (&value);
-    g_free (name);
   }
   found = g_strjoinv (" ", list);
   g_assert_cmpstr (found, ==, expected);
