@@ -7,28 +7,13 @@
 #include "playing.h"
 #include "textfiles.h"
 
-static GstBuffer *
-scored (const gchar *label)
-{
-  GstBuffer *buffer = frame_new (0);
-
-  add_scored (buffer, 1, label, 0, 0, 100, 100, 0.9);
-  return buffer;
-}
-
-static GstBuffer *
-unscored (const gchar *label)
-{
-  GstBuffer *buffer = frame_new (0);
-
-  add_region (buffer, 1, label, 0, 0, 100, 100);
-  return buffer;
-}
+#define SCORED "1 a 0,0,100,100 0.9"
+#define UNSCORED "1 a 0,0,100,100"
 
 static void
-push (GstHarness *h, GstBuffer *buffer)
+push (GstHarness *h, const gchar *boxes)
 {
-  gst_buffer_unref (through (h, buffer));
+  gst_buffer_unref (through (h, frame_with (boxes)));
 }
 
 /* Fails unless the bus has exactly one warning, which says these words. */
@@ -49,22 +34,22 @@ test_global_threshold (void)
   g_autoptr (GstHarness) h = harness_new ("nmsfilter score-threshold=0.6");
   GstBus *bus = harness_bus (h);
 
-  push (h, frame_new (0));
-  push (h, scored ("a"));
+  push (h, "");
+  push (h, SCORED);
   expect_no_warning (bus);
-  push (h, unscored ("a"));
+  push (h, UNSCORED);
   expect_warning (bus, "score threshold does not apply");
   for (guint i = 0; i < 3; i++) /* once a stream */
-    push (h, unscored ("a"));
+    push (h, UNSCORED);
   expect_no_warning (bus);
   g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
-  push (h, unscored ("a"));
+  push (h, UNSCORED);
   expect_warning (bus, "nmsfilter before videoconvert");
   for (guint i = 0; i < 3; i++) { /* streams interleaved as funnel does it */
     g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("third")));
-    push (h, scored ("a"));
+    push (h, SCORED);
     g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
-    push (h, unscored ("a"));
+    push (h, UNSCORED);
   }
   expect_no_warning (bus);
   g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 8);
@@ -78,13 +63,13 @@ test_class_threshold (void)
       h = harness_new ("nmsfilter class-options=o,b=[o,score-threshold=0.5],c=[o,max=3]");
   GstBus *bus = harness_bus (h);
 
-  push (h, unscored ("a"));
-  push (h, unscored ("c"));
+  push (h, UNSCORED);
+  push (h, "1 c 0,0,100,100");
   g_object_set (h->element, "classes", "a", NULL);
-  push (h, unscored ("b")); /* passes with any confidence */
+  push (h, "1 b 0,0,100,100"); /* passes with any confidence */
   g_object_set (h->element, "classes", NULL, NULL);
   expect_no_warning (bus);
-  push (h, unscored ("b"));
+  push (h, "1 b 0,0,100,100");
   expect_warning (bus, "score threshold does not apply");
 }
 
@@ -94,14 +79,12 @@ test_partly_scored (void)
 {
   g_autoptr (GstHarness) h = harness_new ("nmsfilter");
   GstBus *bus = harness_bus (h);
-  GstBuffer *buffer = scored ("a");
 
-  add_boxes (buffer, "3 a 300,0,100,100");
   for (guint i = 0; i < 3; i++) /* no warning without a threshold */
-    push (h, gst_buffer_ref (buffer));
+    push (h, SCORED "; 3 a 300,0,100,100");
   expect_no_warning (bus);
   g_object_set (h->element, "score-threshold", -0.5, NULL); /* negative ones count, too */
-  push (h, buffer);
+  push (h, SCORED "; 3 a 300,0,100,100");
   expect_warning (bus, "score threshold does not apply");
 }
 
@@ -114,31 +97,27 @@ test_lost_scores (void)
   GstBus *bus = harness_bus (h);
 
   for (guint round = 0; round < 2; round++) {
-    push (h, unscored ("a")); /* no box had a confidence so far */
-    push (h, frame_new (0));
-    push (h, scored ("a"));
-    push (h, frame_new (0));
+    push (h, UNSCORED); /* no box had a confidence so far */
+    push (h, "");
+    push (h, SCORED);
+    push (h, "");
     expect_no_warning (bus);
-    push (h, unscored ("a"));
+    push (h, UNSCORED);
     expect_warning (bus, "earlier boxes of this stream had one");
-    push (h, scored ("a")); /* once for each stream */
-    push (h, unscored ("a"));
+    push (h, SCORED); /* once for each stream */
+    push (h, UNSCORED);
     expect_no_warning (bus);
     g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
   }
-  gst_element_set_state (h->element, GST_STATE_READY);
-  gst_element_set_state (h->element, GST_STATE_PLAYING);
 }
+
+#define LINE "{\"objects\":[{\"x\":1,\"y\":2,\"w\":30,\"h\":40,\"roi_type\":\"a\""
 
 /* A converter in the pipeline drops recorded confidences. There is a warning with a threshold and
  * without one, and none if the converter converts nothing or is in front of the boxes. */
 static void
 test_converted (void)
 {
-  static const gchar *const line = "{\"objects\":[{\"x\":1,\"y\":2,\"w\":30,\"h\":40,"
-                                   "\"roi_type\":\"a\",\"detection\":{\"confidence\":0.9}}]}\n";
-  static const gchar *const unscored_line = "{\"objects\":[{\"x\":1,\"y\":2,\"w\":30,\"h\":40,"
-                                            "\"roi_type\":\"a\"}]}\n";
   static const struct
   {
     const gchar *before, *behind, *properties;
@@ -160,8 +139,8 @@ test_converted (void)
     g_test_skip ("built without boxreplay");
     return;
   }
-  paths[FALSE] = text_file_new ("boxes.jsonl", line, -1);
-  paths[TRUE] = text_file_new ("unscored.jsonl", unscored_line, -1);
+  paths[FALSE] = text_file_new ("boxes.jsonl", LINE ",\"detection\":{\"confidence\":0.9}}]}\n", -1);
+  paths[TRUE] = text_file_new ("unscored.jsonl", LINE "}]}\n", -1);
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     /* regions only, because videoconvert copies GstAnalytics metadata from GStreamer 1.26 on */
     g_autoptr (GstElement)
