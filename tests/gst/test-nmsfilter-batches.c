@@ -94,47 +94,32 @@ test_in_place (void)
 
 /* A batch that a tee sent to another branch too keeps all its boxes there. */
 static void
-test_tee (const gchar *launch_line, gboolean removes)
+test_tee (void)
 {
-  g_autoptr (GstHarness) h = harness_new_caps (launch_line, BATCH_CAPS);
-  g_autoptr (GstBuffer) batch = two_streams (0), out = NULL;
+  static const gchar *const rows[][3] = {
+    { "nmsfilter", "1", "" }, { "nmsfilter action=tag", "1 2", "kept" },
+    { "nmsfilter iou-threshold=1", "1 2", "" }, /* unchanged */
+  };
 
-  batches_add (batch, 0, batches_pair_new (0, 0));
-  batches_add (batch, 1, batches_single_new (0, 0));
-  out = through (h, gst_buffer_ref (batch));
-  batches_assert_ids (batch, 0, 0, "1 2");
-  assert_tag (GST_BUFFER (batches_get (batch, 0, 0)), 1, "");
-  batches_assert_ids (out, 0, 0, removes ? "1" : "1 2");
-  g_assert_true (out != batch);
-  g_assert_true (batches_get (out, 0, 0) != batches_get (batch, 0, 0));
-  if (removes)
-    g_assert_true (batches_get (out, 1, 0) == batches_get (batch, 1, 0));
-  g_assert_cmpuint (GST_BUFFER_PTS (out), ==, GST_BUFFER_PTS (batch));
-  g_assert_true (gst_buffer_peek_memory (batches_get (out, 0, 0), 0)
-      == gst_buffer_peek_memory (batches_get (batch, 0, 0), 0));
-}
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GstHarness) h = harness_new_caps (rows[i][0], BATCH_CAPS);
+    g_autoptr (GstBuffer) batch = two_streams (0), out = NULL;
+    const gboolean changes = i < 2;
 
-static void
-test_tee_remove (void)
-{
-  test_tee ("nmsfilter", TRUE);
-}
-
-static void
-test_tee_tag (void)
-{
-  test_tee ("nmsfilter action=tag", FALSE);
-}
-
-static void
-test_tee_unchanged (void)
-{
-  g_autoptr (GstHarness) h = harness_new_caps ("nmsfilter", BATCH_CAPS);
-  g_autoptr (GstBuffer) batch = two_streams (0), out = NULL;
-
-  batches_add (batch, 0, batches_single_new (0, 0));
-  out = through (h, gst_buffer_ref (batch));
-  g_assert_true (out == batch);
+    batches_add (batch, 0, batches_pair_new (0, 0));
+    batches_add (batch, 1, batches_single_new (0, 0));
+    out = through (h, gst_buffer_ref (batch));
+    batches_assert_ids (batch, 0, 0, "1 2");
+    assert_tag (GST_BUFFER (batches_get (batch, 0, 0)), 1, "");
+    batches_assert_ids (out, 0, 0, rows[i][1]);
+    assert_tag (GST_BUFFER (batches_get (out, 0, 0)), 1, rows[i][2]);
+    g_assert_cmpint (out != batch, ==, changes);
+    g_assert_cmpint (batches_get (out, 0, 0) != batches_get (batch, 0, 0), ==, changes);
+    g_assert_cmpint (batches_get (out, 1, 0) != batches_get (batch, 1, 0), ==, i == 1);
+    g_assert_cmpuint (GST_BUFFER_PTS (out), ==, GST_BUFFER_PTS (batch));
+    g_assert_true (gst_buffer_peek_memory (batches_get (out, 0, 0), 0)
+        == gst_buffer_peek_memory (batches_get (batch, 0, 0), 0));
+  }
 }
 
 /* A buffer that has another owner is copied, although its batch has none. */
@@ -156,55 +141,41 @@ static void
 test_empty (void)
 {
   g_autoptr (GstHarness) h = harness_new_caps ("nmsfilter interval=1", BATCH_CAPS);
-  GstBuffer *none = batches_new (0, 0), *idle = two_streams (0), *out;
+  GstBuffer *batches[] = { batches_new (0, 0), two_streams (0) };
 
-  out = through (h, none);
-  g_assert_true (out == none);
-  gst_buffer_unref (out);
-  out = through (h, idle);
-  g_assert_true (out == idle);
-  gst_buffer_unref (out);
-  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 0);
-}
+  for (guint i = 0; i < G_N_ELEMENTS (batches); i++) {
+    g_autoptr (GstBuffer) out = through (h, batches[i]);
 
-static void
-test_list (gboolean shared)
-{
-  g_autoptr (GstHarness) h = harness_new_caps ("nmsfilter", BATCH_CAPS);
-  GstBuffer *batch = two_streams (0);
-  g_autoptr (GstBuffer) out = NULL;
-  GstBuffer *same = batches_single_new (0, 0);
-  GstBufferList *list = gst_buffer_list_new ();
-
-  gst_buffer_list_add (list, same);
-  gst_buffer_list_add (list, batches_pair_new (0, 0));
-  gst_buffer_list_add (list, batches_pair_new (0, 100));
-  batches_add (batch, 0, list);
-  if (shared)
-    gst_buffer_list_ref (list);
-  out = through (h, batch);
-  if (shared) {
-    g_assert_cmpuint (count_on (gst_buffer_list_get (list, 1)), ==, 2);
-    g_assert_true (batches_get (out, 0, 0) != list);
-    gst_buffer_list_unref (list);
+    g_assert_true (out == batches[i]);
   }
-  list = batches_get (out, 0, 0);
-  g_assert_true (gst_buffer_list_get (list, 0) == same);
-  assert_ids (gst_buffer_list_get (list, 1), "1");
-  assert_ids (gst_buffer_list_get (list, 2), "1");
-  g_assert_cmpuint (batches_stat_of (h->element, 0, "frames"), ==, 3);
+  assert_stats (h->element, "frames=0");
 }
 
 static void
-test_list_alone (void)
+test_list (void)
 {
-  test_list (FALSE);
-}
+  for (guint shared = 0; shared < 2; shared++) {
+    g_autoptr (GstHarness) h = harness_new_caps ("nmsfilter", BATCH_CAPS);
+    GstBuffer *batch = two_streams (0), *same = batches_single_new (0, 0);
+    g_autoptr (GstBuffer) out = NULL;
+    GstBufferList *list = gst_buffer_list_new (), *left;
+    g_autoptr (GstBufferList) other = NULL;
 
-static void
-test_list_shared (void)
-{
-  test_list (TRUE);
+    gst_buffer_list_add (list, same);
+    gst_buffer_list_add (list, batches_pair_new (0, 0));
+    gst_buffer_list_add (list, batches_pair_new (0, 100));
+    batches_add (batch, 0, list);
+    other = shared ? gst_buffer_list_ref (list) : NULL;
+    out = through (h, batch);
+    left = batches_get (out, 0, 0);
+    g_assert_cmpint (left != list, ==, shared);
+    if (shared)
+      g_assert_cmpuint (count_on (gst_buffer_list_get (list, 1)), ==, 2);
+    g_assert_true (gst_buffer_list_get (left, 0) == same);
+    assert_ids (gst_buffer_list_get (left, 1), "1");
+    assert_ids (gst_buffer_list_get (left, 2), "1");
+    g_assert_cmpuint (batches_stat_of (h->element, 0, "frames"), ==, 3);
+  }
 }
 
 /* Caps that come between two buffers apply from the second one on, in later batches too. */
@@ -306,9 +277,8 @@ test_score_loss (void)
 }
 
 static const TestCase cases[] = { CASE (test_sizes), CASE (test_stats), CASE (test_restart),
-  CASE (test_in_place), CASE (test_tee_remove), CASE (test_tee_tag), CASE (test_tee_unchanged),
-  CASE (test_shared_frame), CASE (test_empty), CASE (test_list_alone), CASE (test_list_shared),
-  CASE (test_new_caps), CASE (test_no_caps), CASE (test_no_batch), CASE (test_one_stream),
-  CASE (test_no_feature), CASE (test_score_loss), { NULL } };
+  CASE (test_in_place), CASE (test_tee), CASE (test_shared_frame), CASE (test_empty),
+  CASE (test_list), CASE (test_new_caps), CASE (test_no_caps), CASE (test_no_batch),
+  CASE (test_one_stream), CASE (test_no_feature), CASE (test_score_loss), { NULL } };
 
 GST_TEST_PROGRAM (cases);

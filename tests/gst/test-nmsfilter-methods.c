@@ -72,6 +72,8 @@ test_rows (void)
     { { "probiou", "nmsfilter metric=probiou method=soft-linear", FOUR, "1 2 3 4" },
         "2 120,100,80,80 0.179489" },
     { { "places", "nmsfilter method=greedy-merge", FOUR, "1 3 4" }, "1 100,100,100,80 0.9" },
+    { { "places", "nmsfilter method=merge", "1 a 100,100,80,80 0.9; 2 a 100,110,80,80 0.6", "1" },
+        "1 100,100,80,90 0.9" },
     { { "places", "nmsfilter method=merge metric=ios iou-threshold=0.8", FOUR, "1 2 3 4" },
         "1 100,100,80,80 0.9" },
     { { "places", "nmsfilter method=merge metric=ios iou-threshold=0.7", FOUR, "1 3 4" },
