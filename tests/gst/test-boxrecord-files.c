@@ -420,7 +420,7 @@ set_locations (gpointer data)
 
   for (guint i = 0; !g_atomic_int_get (&race->stop); i++)
     g_object_set (race->element, "location",
-        i % 2 ? "/missing/a" : "/missing/a-longer-name-of-a-file", NULL);
+        i % 2 ? "/missing/a" : "/missing/longer-name-of-a-file", NULL);
   return NULL;
 }
 
