@@ -217,6 +217,13 @@ set_something (GstElement *filter, GRand *rand, gboolean refused)
   {
     const gchar *name, *values[4];
   } texts[] = {
+    { "iou-threshold", { "0", "0.3", "0.7", "1" } },
+    { "score-threshold", { "-inf", "-1", "0.3", "0.9" } },
+    { "max-detections", { "0", "1", "7", "19" } },
+    { "max-per-class", { "0", "1", "3", "8" } },
+    { "max-candidates", { "0", "1", "3", "8" } },
+    { "min-neighbors", { "0", "1", "2", "3" } },
+    { "interval", { "0", "50000000", "100000000", "150000000" } },
     { "classes", { "person", "car,dog", "", "cat" } },
     { "engine", { "auto", "sequential", "sorted", "spatial" } },
     { "missing-score", { "neighbors", "area", "order", "drop" } },
@@ -228,23 +235,10 @@ set_something (GstElement *filter, GRand *rand, gboolean refused)
             "o,person=[o,score-threshold=0.6],car=[o,max=1]", "o,car=[o,most=2]" } },
     { "method-options", { "o,sigma=1", "o", "o,min-score=0.5", "o,sigma=-1" } },
   };
-  guint what = (guint) g_rand_int_range (rand, 0, G_N_ELEMENTS (texts) + 5), i = what - 5;
+  const guint i = (guint) g_rand_int_range (rand, 0, G_N_ELEMENTS (texts));
 
-  if (what == 0)
-    g_object_set (filter, "iou-threshold", g_rand_double (rand), NULL);
-  else if (what == 1)
-    g_object_set (filter, "score-threshold", g_rand_double_range (rand, -1, 1), NULL);
-  else if (what == 2)
-    g_object_set (filter, "max-detections", g_rand_int_range (rand, 0, 20), NULL);
-  else if (what == 3)
-    g_object_set (filter, "max-per-class", g_rand_int_range (rand, 0, 9), "max-candidates",
-        g_rand_int_range (rand, 0, 9), NULL);
-  else if (what == 4)
-    g_object_set (filter, "min-neighbors", g_rand_int_range (rand, 0, 4), "interval",
-        (guint64) g_rand_int_range (rand, 0, 3) * 50000000, NULL);
-  else
-    gst_util_set_object_arg (G_OBJECT (filter), texts[i].name,
-        texts[i].values[g_rand_int_range (rand, 0, refused ? 4 : 3)]);
+  gst_util_set_object_arg (G_OBJECT (filter), texts[i].name,
+      texts[i].values[g_rand_int_range (rand, 0, refused ? 4 : 3)]);
 }
 
 static gpointer
@@ -271,9 +265,9 @@ read_settings (gpointer user_data)
 
   for (guint i = 0; i < READINGS; i++) {
     GstElement *filter = filter_of (&streams[g_rand_int_range (rand, 0, STREAMS)]);
+    g_autofree gchar *engine = NULL, *classes = NULL;
+    g_autoptr (GstStructure) options = NULL;
     Totals totals = { 0 };
-    gchar *engine, *classes;
-    GstStructure *options;
     gfloat threshold;
 
     if (filter == NULL)
@@ -281,9 +275,6 @@ read_settings (gpointer user_data)
     add_totals (&totals, filter);
     g_object_get (filter, "engine-in-use", &engine, "classes", &classes, "class-options", &options,
         "iou-threshold", &threshold, NULL);
-    g_free (engine);
-    g_free (classes);
-    g_clear_pointer (&options, gst_structure_free);
     gst_object_unref (filter);
   }
   return NULL;
