@@ -489,7 +489,7 @@ value_text (const GValue *value)
 }
 
 /* Fails unless the properties of these names, separated by blanks, have these values, as
- * gst_value_serialize writes them, but texts and structures are not quoted: "0 true NULL a text". */
+ * gst_value_serialize writes them, but texts and structures are not quoted: "0 true NULL text". */
 static inline void
 assert_values (gpointer object, const gchar *names, const gchar *expected)
 {

@@ -125,7 +125,7 @@ test_rows (void)
   }
 }
 
-/* The other metadata of a region stays, and a box that is merged with none keeps its exact place. */
+/* Other metadata of a region stays, and a box that is merged with none keeps its exact place. */
 static void
 test_other_fields (void)
 {

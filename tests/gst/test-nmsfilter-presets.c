@@ -75,41 +75,29 @@ change_value (GParamSpec *spec, GValue *value)
         gst_structure_from_string ("o,options=<[o,class=\"traffic light\",max=5]>", NULL));
 }
 
-/* Sets each settable property of the element to another value than its default. */
+/* Sets a property to another value than its default. */
 static void
-change_properties (GstElement *element)
+change_property (GObject *element, GParamSpec *spec)
 {
-  GParamSpec **specs;
-  guint n;
+  GValue value = G_VALUE_INIT;
 
-  specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
-  for (guint i = 0; i < n; i++) {
-    GValue value = G_VALUE_INIT;
-
-    if (specs[i]->owner_type == G_OBJECT_TYPE (element) && (specs[i]->flags & G_PARAM_WRITABLE)) {
-      g_value_init (&value, specs[i]->value_type);
-      g_object_get_property (G_OBJECT (element), specs[i]->name, &value);
-      change_value (specs[i], &value);
-      g_assert_false (g_param_value_defaults (specs[i], &value));
-      g_object_set_property (G_OBJECT (element), specs[i]->name, &value);
-      g_value_unset (&value);
-    }
-  }
-  g_free (specs);
+  g_object_get_property (element, spec->name, &value);
+  change_value (spec, &value);
+  g_assert_false (g_param_value_defaults (spec, &value));
+  g_object_set_property (element, spec->name, &value);
+  g_value_unset (&value);
 }
 
 /* Fails unless the property was loaded as it was saved. One that presets do not hold must say
  * so, and must have kept its default. */
 static void
-check_loaded (GstElement *saved, GstElement *loaded, GParamSpec *spec)
+check_loaded (GObject *saved, GObject *loaded, GParamSpec *spec)
 {
   const gboolean out = strstr (g_param_spec_get_blurb (spec), "Presets do not hold it") != NULL;
   GValue before = G_VALUE_INIT, after = G_VALUE_INIT;
 
-  g_value_init (&before, spec->value_type);
-  g_value_init (&after, spec->value_type);
-  g_object_get_property (G_OBJECT (saved), spec->name, &before);
-  g_object_get_property (G_OBJECT (loaded), spec->name, &after);
+  g_object_get_property (saved, spec->name, &before);
+  g_object_get_property (loaded, spec->name, &after);
   if (out ? !g_param_value_defaults (spec, &after)
           : g_param_values_cmp (spec, &before, &after) != 0)
     g_error ("%s changes in a preset", spec->name);
@@ -120,14 +108,12 @@ check_loaded (GstElement *saved, GstElement *loaded, GParamSpec *spec)
 static void
 remove_user_presets (const gchar *element)
 {
-  gchar *path = g_strdup_printf ("%s/gstreamer-1.0/presets/%s.prs", g_get_user_data_dir (),
-      element);
-  gchar *backup = g_strconcat (path, ".bak", NULL);
+  g_autofree gchar *path = g_strdup_printf ("%s/gstreamer-1.0/presets/%s.prs",
+      g_get_user_data_dir (), element);
+  g_autofree gchar *backup = g_strconcat (path, ".bak", NULL);
 
   g_remove (path);
   g_remove (backup);
-  g_free (path);
-  g_free (backup);
 }
 
 /* Of the elements, only nmsfilter has presets. */
@@ -136,10 +122,10 @@ test_saved (void)
 {
   static const gchar *const others[] = { "boxreplay", "boxrecord", "boxoverlay", "boxtransform",
     "boxmerge", "tiledetect" };
-  GstElement *saved = element_new ("nmsfilter name=saved");
-  GstElement *loaded = element_new ("nmsfilter name=loaded");
-  GParamSpec **specs;
-  guint n;
+  g_autoptr (GstElement) saved = element_new ("nmsfilter name=saved");
+  g_autoptr (GstElement) loaded = element_new ("nmsfilter name=loaded");
+  g_autofree GParamSpec **specs = NULL;
+  guint n, count = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (others); i++) {
     GstElement *other = gst_element_factory_make (others[i], NULL);
@@ -147,20 +133,19 @@ test_saved (void)
     g_assert_false (GST_IS_PRESET (other));
     g_clear_pointer (&other, gst_object_unref);
   }
-  change_properties (saved);
+  specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (saved), &n);
+  for (guint i = 0; i < n; i++)
+    if (specs[i]->owner_type == G_OBJECT_TYPE (saved) && (specs[i]->flags & G_PARAM_WRITABLE))
+      specs[count++] = specs[i];
+  for (guint i = 0; i < count; i++)
+    change_property (G_OBJECT (saved), specs[i]);
   g_assert_true (gst_preset_save_preset (GST_PRESET (saved), "mine"));
   g_assert_true (gst_preset_load_preset (GST_PRESET (loaded), "mine"));
   g_assert_true (gst_preset_delete_preset (GST_PRESET (saved), "mine"));
   remove_user_presets (G_OBJECT_TYPE_NAME (saved));
-
   g_assert_cmpstr (GST_OBJECT_NAME (loaded), ==, "loaded");
-  specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (saved), &n);
-  for (guint i = 0; i < n; i++)
-    if (specs[i]->owner_type == G_OBJECT_TYPE (saved) && (specs[i]->flags & G_PARAM_WRITABLE))
-      check_loaded (saved, loaded, specs[i]);
-  g_free (specs);
-  gst_object_unref (saved);
-  gst_object_unref (loaded);
+  for (guint i = 0; i < count; i++)
+    check_loaded (G_OBJECT (saved), G_OBJECT (loaded), specs[i]);
 }
 
 static const TestCase cases[] = { { "/nmsfilter/presets/names", test_names },

@@ -127,7 +127,8 @@ test_round_trip (void)
   g_autoptr (GstElement) element = element_new (
       "nmsfilter iou-threshold=0.25 score-threshold=-2 max-detections=4294967295 max-per-class=7 "
       "max-candidates=9 class-agnostic=true inclusive=true engine=sorted missing-score=area "
-      "min-neighbors=3 classes=\"person, traffic light\" action=tag interval=5 class-options=o,a=1");
+      "min-neighbors=3 classes=\"person, traffic light\" action=tag interval=5 "
+      "class-options=o,a=1");
 
   assert_values (element,
       "iou-threshold score-threshold max-detections max-per-class max-candidates class-agnostic "
