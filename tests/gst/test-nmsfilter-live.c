@@ -51,22 +51,10 @@ test_latency (void)
 
 /* ------------------------------------------------------------------- blocking */
 
-typedef struct
-{
-  GMutex mutex;
-  GCond cond;
-  gboolean blocked;
-} Block;
-
 static GstPadProbeReturn
 on_block (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
-  Block *block = user_data;
-
-  g_mutex_lock (&block->mutex);
-  block->blocked = TRUE;
-  g_cond_signal (&block->cond);
-  g_mutex_unlock (&block->mutex);
+  g_async_queue_push (user_data, pad);
   return GST_PAD_PROBE_OK;
 }
 
@@ -74,7 +62,7 @@ on_block (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 static void
 test_stuck_downstream (void)
 {
-  Block block = { .blocked = FALSE };
+  g_autoptr (GAsyncQueue) blocked = g_async_queue_new ();
   g_autoptr (GstElement)
       pipeline = playing_new (LIVE " ! nmsfilter name=filter ! fakesink name=sink async=false", 20);
   g_autoptr (GstElement) filter = gst_bin_get_by_name (GST_BIN (pipeline), "filter");
@@ -85,15 +73,10 @@ test_stuck_downstream (void)
   gboolean live;
   gulong probe;
 
-  g_mutex_init (&block.mutex);
-  g_cond_init (&block.cond);
   probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, on_block,
-      &block, NULL);
+      blocked, NULL);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_mutex_lock (&block.mutex);
-  while (!block.blocked)
-    g_cond_wait (&block.cond, &block.mutex);
-  g_mutex_unlock (&block.mutex);
+  g_assert_nonnull (g_async_queue_timeout_pop (blocked, 60 * G_TIME_SPAN_SECOND));
 
   for (guint i = 0; i < 20; i++) {
     g_object_set (filter, "iou-threshold", i / 20.0, "classes", "person", "max-detections", i,
@@ -111,8 +94,6 @@ test_stuck_downstream (void)
   gst_message_unref (playing_wait (pipeline, GST_MESSAGE_EOS));
   g_assert_cmpuint (stat_of (filter, "frames"), ==, 20); /* although a QoS event came */
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  g_mutex_clear (&block.mutex);
-  g_cond_clear (&block.cond);
 }
 
 /* --------------------------------------------------------------- a slow frame */
