@@ -27,11 +27,14 @@ set_call (nms_options *o, uint32_t k, float min_size_ratio)
   o->min_size_ratio = min_size_ratio;
   o->method = k < LAST_METHOD ? k + 1 : NMS_METHOD_HARD;
   o->metric = k < LAST_METHOD ? NMS_METRIC_IOU : k - LAST_METHOD;
+  if (o->metric == NMS_METRIC_PROBIOU)
+    o->iou_threshold = 0.8f; /* where the bound that screens pairs is close */
 }
 
 #define MANY 3000
 #define ROTATED 400 /* because the reference clips all pairs */
-#define CROSSING 1000
+#define CROSSING 1024
+#define COPIES 64 /* as many as a block has */
 
 typedef struct {
   const char *name;
@@ -122,6 +125,28 @@ test_crossing (gconstpointer data)
     c[3 - along] = c[1 - along] + (float) (1 + boxrandom_below (&random, 4));
     scores[i] = boxrandom_unit (&random);
     class_ids[i] = (int32_t) boxrandom_below (&random, 3);
+  }
+  compare (f, CROSSING);
+}
+
+/* Copies of boxes of two sizes fill blocks, so that the bounding box of a block is a box, and the
+ * bound that leaves out blocks is close. */
+static const Frame copies[] = { { "threshold 0.3", 0, 0, 0, 0, 0.3f, 0 },
+  { "threshold 0.5", 0, 0, 0, 0, 0.5f, 0 }, { "threshold 0.7", 0, 0, 0, 0, 0.7f, 0 }, { NULL } };
+
+static void
+test_copies (gconstpointer data)
+{
+  const Frame *f = data;
+  BoxRandom random = { 7 };
+
+  for (size_t i = 0; i < CROSSING; i++) {
+    const float side = i / COPIES % 3 ? 60 : 100;
+    for (int k = 0; k < 4; k++)
+      rows[i][k] = i % COPIES ? rows[i - 1][k]
+          : k < 2             ? (float) boxrandom_below (&random, k ? 20 : 100)
+                              : rows[i][k - 2] + side;
+    scores[i] = boxrandom_unit (&random);
   }
   compare (f, CROSSING);
 }
@@ -230,6 +255,7 @@ test_tiles (gconstpointer data)
 
 static const TestCase cases[] = { TEST_ROWS ("/methods-large/objects/%s", test_objects, frames),
   TEST_ROWS ("/methods-large/crossing/%s", test_crossing, bars),
+  TEST_ROWS ("/methods-large/copies/%s", test_copies, copies),
   TEST_ROWS ("/methods-large/tiles/%s", test_tiles, tiles), { NULL } };
 
 TEST_PROGRAM (cases);
