@@ -30,12 +30,18 @@ frame_new (GstClockTime pts)
   return buffer;
 }
 
-/* Adds a region without a confidence. x and y may be negative: they wrap. */
+typedef struct
+{
+  gint x, y; /* they may be negative, and then wrap */
+  guint w, h;
+} Rect;
+
+/* Adds a region without a confidence. */
 static inline GstVideoRegionOfInterestMeta *
-add_region (GstBuffer *buffer, gint id, const gchar *label, gint x, gint y, guint w, guint h)
+add_region (GstBuffer *buffer, gint id, const gchar *label, Rect at)
 {
   GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta (buffer, label,
-      (guint) x, (guint) y, w, h);
+      (guint) at.x, (guint) at.y, at.w, at.h);
 
   roi->id = id;
   return roi;
@@ -43,10 +49,9 @@ add_region (GstBuffer *buffer, gint id, const gchar *label, gint x, gint y, guin
 
 /* Adds a region with a confidence and without normalized coordinates. */
 static inline GstVideoRegionOfInterestMeta *
-add_scored (GstBuffer *buffer, gint id, const gchar *label, gint x, gint y, guint w, guint h,
-    gdouble confidence)
+add_scored (GstBuffer *buffer, gint id, const gchar *label, Rect at, gdouble confidence)
 {
-  GstVideoRegionOfInterestMeta *roi = add_region (buffer, id, label, x, y, w, h);
+  GstVideoRegionOfInterestMeta *roi = add_region (buffer, id, label, at);
 
   gst_video_region_of_interest_meta_add_param (roi,
       gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, confidence, NULL));
@@ -60,19 +65,19 @@ add_structure (GstVideoRegionOfInterestMeta *roi, const gchar *text)
   gst_video_region_of_interest_meta_add_param (roi, gst_structure_from_string (text, NULL));
 }
 
-/* Adds a region as detectors write it: doubles, normalized by the frame size, and the
- * integers that they round to. */
+/* Adds a region as detectors write it: the corners x1, y1, x2, y2 as doubles, normalized by the
+ * frame size, and the integers that they round to. */
 static inline GstVideoRegionOfInterestMeta *
-add_exact (GstBuffer *buffer, gint id, const gchar *label, gdouble x1, gdouble y1, gdouble x2,
-    gdouble y2, gdouble confidence)
+add_exact (GstBuffer *buffer, gint id, const gchar *label, const gdouble *at, gdouble confidence)
 {
-  GstVideoRegionOfInterestMeta *roi = add_region (buffer, id, label, (gint) (x1 + 0.5),
-      (gint) (y1 + 0.5), (guint) (x2 - x1 + 0.5), (guint) (y2 - y1 + 0.5));
+  const Rect rounded = { (gint) (at[0] + 0.5), (gint) (at[1] + 0.5), (guint) (at[2] - at[0] + 0.5),
+    (guint) (at[3] - at[1] + 0.5) };
+  GstVideoRegionOfInterestMeta *roi = add_region (buffer, id, label, rounded);
 
   gst_video_region_of_interest_meta_add_param (roi,
-      gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, x1 / FRAME_WIDTH, "x_max",
-          G_TYPE_DOUBLE, x2 / FRAME_WIDTH, "y_min", G_TYPE_DOUBLE, y1 / FRAME_HEIGHT, "y_max",
-          G_TYPE_DOUBLE, y2 / FRAME_HEIGHT, "confidence", G_TYPE_DOUBLE, confidence, NULL));
+      gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, at[0] / FRAME_WIDTH, "x_max",
+          G_TYPE_DOUBLE, at[2] / FRAME_WIDTH, "y_min", G_TYPE_DOUBLE, at[1] / FRAME_HEIGHT, "y_max",
+          G_TYPE_DOUBLE, at[3] / FRAME_HEIGHT, "confidence", G_TYPE_DOUBLE, confidence, NULL));
   return roi;
 }
 
@@ -116,10 +121,10 @@ add_boxes (GstBuffer *buffer, const gchar *text)
       for (guint k = 0; k < 4; k++, end++)
         at[k] = g_ascii_strtod (k ? end : words[2], &end);
       g_assert_true (scored);
-      roi = add_exact (buffer, id, label, at[0], at[1], at[2], at[3], confidence);
+      roi = add_exact (buffer, id, label, at, confidence);
     } else {
       g_assert_cmpint (sscanf (words[2], "%d,%d,%d,%d", &x, &y, &w, &h), ==, 4);
-      roi = add_region (buffer, id, label, x, y, (guint) w, (guint) h);
+      roi = add_region (buffer, id, label, (Rect) { x, y, (guint) w, (guint) h });
       if (scored)
         gst_structure_set (structure_on (roi, "detection"), "confidence", G_TYPE_DOUBLE, confidence,
             NULL);

@@ -39,12 +39,12 @@ assert_none_alive (gint alive)
 
 /* Adds an OD and returns its id. */
 static inline guint
-add_od (GstBuffer *buffer, const gchar *label, gint x, gint y, gint w, gint h, gfloat confidence)
+add_od (GstBuffer *buffer, const gchar *label, Rect at, gfloat confidence)
 {
   GstAnalyticsODMtd od;
 
   g_assert_true (gst_analytics_relation_meta_add_od_mtd (relations_of (buffer),
-      g_quark_from_string (label), x, y, w, h, confidence, &od));
+      g_quark_from_string (label), at.x, at.y, (gint) at.w, (gint) at.h, confidence, &od));
   return od.id;
 }
 
@@ -91,7 +91,7 @@ add_ods (GstBuffer *buffer, const gchar *text)
       g_error ("GStreamer 1.24 rotates no ODs");
 #endif
     } else {
-      id = add_od (buffer, words[0], x, y, w, h, confidence);
+      id = add_od (buffer, words[0], (Rect) { x, y, w, h }, confidence);
     }
     first = MIN (first, id);
     for (; words[k]; k++)

@@ -45,8 +45,8 @@ add_plain (GstBuffer *buffer)
 static void
 add_identities (GstBuffer *buffer)
 {
-  add_structure (add_region (buffer, 7, "car", 0, 0, 90, 90), "object_id, id=(int)-12;");
-  add_structure (add_region (buffer, -8, "wheel", 10, 10, 10, 10),
+  add_structure (add_region (buffer, 7, "car", (Rect) { 0, 0, 90, 90 }), "object_id, id=(int)-12;");
+  add_structure (add_region (buffer, -8, "wheel", (Rect) { 10, 10, 10, 10 }),
       "detection, x_min=0.1, y_min=0.1, x_max=0.2, y_max=0.2, label_id=(int)-2147483648;");
   gst_buffer_get_video_region_of_interest_meta_id (buffer, -8)->parent_id = 7;
 }
@@ -55,8 +55,8 @@ static void
 add_rotated (GstBuffer *buffer)
 {
   for (guint i = 0; i < G_N_ELEMENTS (odd_numbers); i++)
-    add_double (add_region (buffer, (gint) i, "ship", 200, 200, 100, 10), "rotation", "angle",
-        odd_numbers[i]);
+    add_double (add_region (buffer, (gint) i, "ship", (Rect) { 200, 200, 100, 10 }), "rotation",
+        "angle", odd_numbers[i]);
 }
 
 static void
@@ -65,9 +65,10 @@ add_odd_values (GstBuffer *buffer)
   static const gchar *const labels[] = { NULL, "", "\xff\xfe", "\"\\\n\x01", "\xc3\xa9" };
 
   for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
-    add_region (buffer, 1, labels[i], 1, 2, 3, 4);
+    add_region (buffer, 1, labels[i], (Rect) { 1, 2, 3, 4 });
   for (guint i = 0; i < G_N_ELEMENTS (odd_numbers); i++)
-    add_double (add_region (buffer, 1, "a", 1, 2, 3, 4), "detection", "confidence", odd_numbers[i]);
+    add_double (add_region (buffer, 1, "a", (Rect) { 1, 2, 3, 4 }), "detection", "confidence",
+        odd_numbers[i]);
 }
 
 /* Adds boxes to which nmsfilter gives each of the states, for record_states (). */
@@ -102,8 +103,8 @@ static void
 add_random (GstBuffer *buffer)
 {
   for (gint i = g_rand_int_range (rand_state, 0, 20); i > 0; i--) {
-    GstVideoRegionOfInterestMeta *roi = add_region (buffer, random_int (), "random", random_int (),
-        random_int (), (guint) random_int (), (guint) random_int ());
+    GstVideoRegionOfInterestMeta *roi = add_region (buffer, random_int (), "random",
+        (Rect) { random_int (), random_int (), random_int (), random_int () });
 
     roi->parent_id = random_int ();
     add_double (roi, "detection", "confidence", random_double ());

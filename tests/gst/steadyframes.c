@@ -35,7 +35,8 @@ write_box (GQuark label, const gdouble *c)
 static void
 add_whole (GstBuffer *buffer, gchar **words, const gdouble *c)
 {
-  add_od (buffer, words[0], whole (c[0]), whole (c[1]), whole (c[2] - c[0]), whole (c[3] - c[1]),
+  add_od (buffer, words[0],
+      (Rect) { whole (c[0]), whole (c[1]), whole (c[2] - c[0]), whole (c[3] - c[1]) },
       (gfloat) g_ascii_strtod (words[5], NULL));
 }
 
@@ -83,8 +84,8 @@ add_box (GstBuffer *buffer, gchar **words)
     add_whole (buffer, words, c);
     return;
   }
-  roi = add_region (buffer, 0, words[0], whole (c[0]), whole (c[1]), (guint) whole (c[2] - c[0]),
-      (guint) whole (c[3] - c[1]));
+  roi = add_region (buffer, 0, words[0],
+      (Rect) { whole (c[0]), whole (c[1]), whole (c[2] - c[0]), whole (c[3] - c[1]) });
   s = gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, c[0] / SIZE, "x_max", G_TYPE_DOUBLE,
       c[2] / SIZE, "y_min", G_TYPE_DOUBLE, c[1] / SIZE, "y_max", G_TYPE_DOUBLE, c[3] / SIZE, NULL);
   if (!g_str_equal (words[5], "-"))

@@ -137,7 +137,7 @@ test_append_some (void)
   BoxMap map;
 
   add_boxes (branch, "5 person 0,0,10,10; 6 face 8,0,10,10 in 5");
-  add_region (branch, 0, "", 30, 0, 10, 10)->parent_id = 6;
+  add_region (branch, 0, "", (Rect) { 30, 0, 10, 10 })->parent_id = 6;
   box_meta_reading_take (reading, branch, 0, 0, 0);
   box_map_init (&map);
   box_map_shift (&map, -12, 0);

@@ -17,15 +17,15 @@ test_ods (void)
       "boxmerge sink_0::hold=1000000000 sink_1::xpos=320 sink_1::source=right "
       "sink_1::hold=1000000000",
       2, NULL, FALSE);
-  add_class (left, add_od (left, "dog", 10, 20, 30, 40, 0.5f), "poodle", 0.75f);
-  add_od (right, "cat", 10, 20, 30, 40, 0.25f);
+  add_class (left, add_od (left, "dog", (Rect) { 10, 20, 30, 40 }, 0.5f), "poodle", 0.75f);
+  add_od (right, "cat", (Rect) { 10, 20, 30, 40 }, 0.25f);
   gst_harness_push (m.branch[0], left);
   gst_harness_push (m.branch[1], right);
   for (guint i = 0; i < 2; i++) {
     GstBuffer *main = frame_new (i * FRAME);
     g_autoptr (GstBuffer) out = NULL;
 
-    add_od (main, "car", 5, 5, 30, 40, 1);
+    add_od (main, "car", (Rect) { 5, 5, 30, 40 }, 1);
     gst_harness_push (m.main, main);
     out = gst_harness_pull (m.main);
     assert_ods (out, "5 10 330");
@@ -46,10 +46,10 @@ test_cut (void)
   g_auto (Merging) m = { 0 };
 
   merging_open (&m, "boxmerge sink_0::xpos=320", 2, NULL, FALSE);
-  add_od (branch, "dog", 4, 20, 60, 40, 0.9f);
-  add_od (branch, "dog", 100, 20, 60, 40, 0.9f);
-  add_od (main, "dog", 318, 20, 70, 40, 0.3f);
-  add_od (main, "dog", 410, 20, 70, 40, 0.3f);
+  add_od (branch, "dog", (Rect) { 4, 20, 60, 40 }, 0.9f);
+  add_od (branch, "dog", (Rect) { 100, 20, 60, 40 }, 0.9f);
+  add_od (main, "dog", (Rect) { 318, 20, 70, 40 }, 0.3f);
+  add_od (main, "dog", (Rect) { 410, 20, 70, 40 }, 0.3f);
   gst_harness_push (m.branch[1], frame_new (0));
   out = merging_merge (&m, branch, main);
   assert_ods (out, "318 410 324 420");
@@ -79,8 +79,8 @@ test_region_and_od (void)
   merging_open (&m, "boxmerge sink_0::source=\"\"", 1, NULL, FALSE);
   add_boxes (branch, "0 dog 10,20,30,40 0.5");
   gst_buffer_get_video_region_of_interest_meta_id (branch, 0)->id = (gint) add_od (branch, "dog",
-      10, 20, 30, 40, 0.5f);
-  add_od (held, "car", 5, 5, 30, 40, 1);
+      (Rect) { 10, 20, 30, 40 }, 0.5f);
+  add_od (held, "car", (Rect) { 5, 5, 30, 40 }, 1);
   out = merging_merge (&m, branch, gst_buffer_ref (held));
   assert_ods (out, "5 10");
   g_assert_cmpuint (count_on (out), ==, 1);
@@ -101,7 +101,7 @@ test_group (void)
   bus = harness_bus (m.main);
   for (guint i = 0; i < 3; i++) {
     GstBuffer *branch = frame_new (i * FRAME), *main = frame_new (i * FRAME);
-    guint person = add_od (branch, "person", 10, 20, 30, 40, 0.5f);
+    guint person = add_od (branch, "person", (Rect) { 10, 20, 30, 40 }, 0.5f);
     g_autoptr (GstBuffer) out = NULL;
     g_autofree gchar *foreign = NULL;
 

@@ -131,7 +131,7 @@ test_bad_tags (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GstBuffer) buffer = frame_new (0);
-    GstVideoRegionOfInterestMeta *roi = add_region (buffer, 1, "a", 0, 0, 1, 1);
+    GstVideoRegionOfInterestMeta *roi = add_region (buffer, 1, "a", (Rect) { 0, 0, 1, 1 });
 
     gst_video_region_of_interest_meta_add_param (roi,
         gst_structure_new ("nms", "state", G_TYPE_STRING, "suppressed", "suppressed-by", G_TYPE_INT,

@@ -192,7 +192,7 @@ test_which_buffer (void)
 
     GST_BUFFER_FLAG_SET (in, GST_BUFFER_FLAG_GAP);
     if (g_strcmp0 (place, "hint") == 0)
-      add_structure (add_region (in, 0, "hint", 8, 8, 30, 30),
+      add_structure (add_region (in, 0, "hint", (Rect) { 8, 8, 30, 30 }),
           "roi/x264enc, delta-qp=(float)-5.0;");
     else if (place)
       video_buffer_add_box (in, "person", place, "0.5");

@@ -496,7 +496,7 @@ the_signal_needs_no_file (void)
   gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=16,height=16,framerate=10/1");
   add_boxes (buffer, "0 car -3,2,9,4 0.5");
   add_structure (gst_buffer_get_video_region_of_interest_meta (buffer), "object_id, id=(int)12;");
-  add_structure (add_region (buffer, 0, "\xff", 1, 2, 3, 4),
+  add_structure (add_region (buffer, 0, "\xff", (Rect) { 1, 2, 3, 4 }),
       "nms, state=(string)suppressed, suppressed-by=(int)0;");
   g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
   g_assert_cmpint (count, ==, 1);

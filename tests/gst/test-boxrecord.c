@@ -254,9 +254,9 @@ add_random_box (GstBuffer *buffer, GRand *random, gint width, gint height)
           y1 = g_rand_double_range (random, -0.3, 1.2);
   gdouble x2 = x1 + g_rand_double_range (random, 0, 0.8), y2 = y1 + g_rand_double (random);
   GstVideoRegionOfInterestMeta *roi = add_region (buffer, g_rand_int_range (random, -1, 4),
-      labels[g_rand_int_range (random, 0, G_N_ELEMENTS (labels))], (gint) floor (x1 * width + 0.5),
-      (gint) floor (y1 * height + 0.5), (guint) ((x2 - x1) * width + 0.5),
-      (guint) ((y2 - y1) * height + 0.5));
+      labels[g_rand_int_range (random, 0, G_N_ELEMENTS (labels))],
+      (Rect) { (gint) floor (x1 * width + 0.5), (gint) floor (y1 * height + 0.5),
+          (guint) ((x2 - x1) * width + 0.5), (guint) ((y2 - y1) * height + 0.5) });
   GstStructure *s = gst_structure_new_empty ("detection");
 
   roi->parent_id = g_rand_int_range (random, -1, 4);

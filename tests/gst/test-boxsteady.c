@@ -300,7 +300,7 @@ test_many (void)
     g_autofree gchar *label = g_strdup_printf ("label %u", i);
 
     for (guint k = 0; k < counts[i]; k++)
-      add_region (buffer, 0, label, (gint) (k % 64) * 9, (gint) (k / 64) * 7, 8, 6);
+      add_region (buffer, 0, label, (Rect) { (gint) (k % 64) * 9, (gint) (k / 64) * 7, 8, 6 });
     buffer = through (h, buffer);
     g_assert_cmpuint (count_on (buffer), ==, expected[i]);
     gst_buffer_unref (buffer);

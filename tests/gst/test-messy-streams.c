@@ -39,8 +39,8 @@ attach (GstBuffer *buffer, guint index, gint width, gint height)
     const gint right = g_rand_int_range (rand, x + 2, 33);
     const gint bottom = g_rand_int_range (rand, y + 2, 33);
     GstVideoRegionOfInterestMeta *roi = add_region (buffer, (gint) (index * 100 + i + 1),
-        i % 2 ? "car" : "person", x * w / 32, y * h / 32, (guint) ((right - x) * w / 32),
-        (guint) ((bottom - y) * h / 32));
+        i % 2 ? "car" : "person",
+        (Rect) { x * w / 32, y * h / 32, ((right - x) * w / 32), ((bottom - y) * h / 32) });
 
     gst_video_region_of_interest_meta_add_param (roi,
         gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, x / 32.0, "x_max", G_TYPE_DOUBLE,

@@ -78,7 +78,7 @@ crowd (gint count)
   GstBuffer *buffer = frame_new (0);
 
   for (gint i = 0; i < count; i++)
-    add_scored (buffer, i + 1, i % 2 ? "a" : "b", 4 * (i % 150), 3 * (i / 150), 40, 40,
+    add_scored (buffer, i + 1, i % 2 ? "a" : "b", (Rect) { 4 * (i % 150), 3 * (i / 150), 40, 40 },
         1 - i / 2000.);
   return buffer;
 }

@@ -264,7 +264,7 @@ test_score_loss (void)
 
   batches_add (batch, 0, batches_single_new (0, 0));
   batches_add (batch, 1, frame_new (0));
-  add_region (batches_get (batch, 1, 0), 1, "o", 0, 0, 40, 40);
+  add_region (batches_get (batch, 1, 0), 1, "o", (Rect) { 0, 0, 40, 40 });
   gst_buffer_unref (through (h, batch));
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
   batch = batches_new (GST_SECOND, 2);

@@ -220,7 +220,8 @@ test_many_label_ids (void)
     g_autoptr (GstBuffer) out = NULL;
 
     for (guint i = 0; i < 6000; i++)
-      gst_structure_set (add_scored (buffer, 1, "", i % 2, 0, 100, 100, 0.9)->params->data,
+      gst_structure_set (add_scored (buffer, 1, "", (Rect) { i % 2, 0, 100, 100 }, 0.9)
+                             ->params->data,
           "label_id", G_TYPE_INT, (gint) (i / 2 * 2654435761u), NULL);
     out = through (h, buffer);
     g_assert_cmpuint (count_on (out), ==, 3000);

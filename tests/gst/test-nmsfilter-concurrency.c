@@ -70,9 +70,10 @@ attach_boxes (GstBuffer *buffer, guint variant)
     GstVideoRegionOfInterestMeta *roi;
 
     if (variant % 4 == 0 && i % 3 == 0)
-      roi = add_region (buffer, (gint) i + 1, label, x, y, (guint) w, (guint) h);
+      roi = add_region (buffer, (gint) i + 1, label, (Rect) { x, y, w, h });
     else
-      roi = add_exact (buffer, (gint) i + 1, label, x, y, x + w + 0.25, y + h + 0.25, confidence);
+      roi = add_exact (buffer, (gint) i + 1, label,
+          (const gdouble[]) { x, y, x + w + 0.25, y + h + 0.25 }, confidence);
     if (variant % 5 == 0 && i > 4)
       roi->parent_id = (gint) i / 3;
   }

@@ -149,8 +149,8 @@ buffer_of (const Drawn *drawn)
   GstBuffer *buffer = frame_new (0);
 
   for (guint i = 0; i < BOXES; i++)
-    add_scored (buffer, (gint) i, names[drawn[i].class], drawn[i].x, drawn[i].y, (guint) drawn[i].w,
-        (guint) drawn[i].h, drawn[i].score);
+    add_scored (buffer, (gint) i, names[drawn[i].class],
+        (Rect) { drawn[i].x, drawn[i].y, drawn[i].w, drawn[i].h }, drawn[i].score);
   return buffer;
 }
 

@@ -132,8 +132,9 @@ attach_boxes (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   Live *live = user_data;
 
   for (gint i = 0; i < count; i++)
-    add_scored (buffer, i + 1, "a", i % columns * 20, is_slow (number) ? i / columns * 20 : 0, 15,
-        15, (gdouble) (count - i) / count);
+    add_scored (buffer, i + 1, "a",
+        (Rect) { i % columns * 20, is_slow (number) ? i / columns * 20 : 0, 15, 15 },
+        (gdouble) (count - i) / count);
   live->sent++;
   GST_PAD_PROBE_INFO_DATA (info) = buffer;
   return GST_PAD_PROBE_OK;

@@ -249,8 +249,8 @@ test_definition (void)
     random_scene (rand, &scene);
     second += decide_slowly (&scene, states);
     for (guint i = 0; i < scene.count; i++)
-      add_scored (buffer, (gint) i + 1, scene.label[i] ? "a" : "b", scene.x[i], scene.y[i], 100,
-          100, scene.score[i])
+      add_scored (buffer, (gint) i + 1, scene.label[i] ? "a" : "b",
+          (Rect) { scene.x[i], scene.y[i], 100, 100 }, scene.score[i])
           ->parent_id = scene.parent[i] + 1;
     gst_util_set_object_arg (G_OBJECT (h->element), "engine", engines[round % 3]);
     buffer = through (h, buffer);
@@ -326,7 +326,8 @@ test_long_chain (void)
     gchar label[16];
 
     g_snprintf (label, sizeof label, "l%d", i % 50);
-    add_scored (buffer, i, label, 20 * (i % 1000), 20 * (i / 1000), 10, 10, i == 1 ? 0.1 : 0.9)
+    add_scored (buffer, i, label, (Rect) { 20 * (i % 1000), 20 * (i / 1000), 10, 10 },
+        i == 1 ? 0.1 : 0.9)
         ->parent_id = i - 1;
   }
   expect ("nmsfilter score-threshold=0.5", gst_buffer_ref (buffer), "");

@@ -50,8 +50,8 @@ random_box (GRand *random, GstBuffer *buffer, guint i, gint unscored_percent, Tr
   gint y = g_rand_int_range (random, -30, 30) + 150 * g_rand_int_range (random, 0, 3);
   gint w = g_rand_int_range (random, 0, 8) ? g_rand_int_range (random, 40, 120) : 0;
   gint h = g_rand_int_range (random, 40, 120);
-  GstVideoRegionOfInterestMeta *roi = add_region (buffer, (gint) i + 1, labels[label], x, y,
-      (guint) w, (guint) h);
+  GstVideoRegionOfInterestMeta *roi = add_region (buffer, (gint) i + 1, labels[label],
+      (Rect) { x, y, w, h });
   GstStructure *detection = gst_structure_new_empty ("detection");
 
   *truth = (Truth) { .corners = { x, y, x + w, y + h }, .class_id = label };

@@ -70,7 +70,7 @@ test_order_does_not_matter (void)
       const gint k = g_rand_int_range (random, i, 6), id = ids[k];
 
       ids[k] = ids[i];
-      add_region (buffer, id, "a", 20 * (id - 1), 0, 100, 100);
+      add_region (buffer, id, "a", (Rect) { 20 * (id - 1), 0, 100, 100 });
     }
     out = filtered ("nmsfilter", buffer);
     for (gint id = 1; id <= 6; id++)
@@ -107,9 +107,9 @@ test_huge_frames (void)
       gint x = g_rand_int_range (random, 0, 3000), y = g_rand_int_range (random, 0, 3000);
 
       if (k < 2 || i % 2)
-        add_region (buffer, (gint) i, "a", x, y, 50, 50);
+        add_region (buffer, (gint) i, "a", (Rect) { x, y, 50, 50 });
       else
-        add_scored (buffer, (gint) i, "a", x, y, 50, 50, g_rand_double (random));
+        add_scored (buffer, (gint) i, "a", (Rect) { x, y, 50, 50 }, g_rand_double (random));
     }
     out = through (h, buffer);
     g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, 100001);
@@ -129,7 +129,7 @@ test_huge_frame_of_equal_boxes (void)
   g_autoptr (GstBuffer) out = NULL;
 
   for (gint i = 0; i <= 100000; i++)
-    add_region (buffer, i, "a", 10 + i % 3, 10, 50, 50);
+    add_region (buffer, i, "a", (Rect) { 10 + i % 3, 10, 50, 50 });
   out = through (h, buffer);
   assert_ids (out, "0"); /* equal numbers of neighbors: x gives the order */
 }

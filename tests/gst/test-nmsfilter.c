@@ -257,7 +257,7 @@ test_rounding_mode (void)
     GstBuffer *buffer = frame_new (0);
     g_autoptr (GstBuffer) out = NULL;
 
-    add_scored (buffer, 1, "a", 0, 0, 100, 100, 0.7f);
+    add_scored (buffer, 1, "a", (Rect) { 0, 0, 100, 100 }, 0.7f);
     add_boxes (buffer, "2 a 0,0,100,100 0.7; 3 a 200,0,100,100 0.1");
     fesetround (modes[i]);
     out = through (h, buffer);

@@ -222,7 +222,7 @@ test_append_to_placeholder (void)
   g_autoptr (GstBuffer) buffer = frame_with_ods (THREE_ODS), branch = branch_new ();
   const guint named = od_at (buffer, 300);
 
-  add_region (buffer, (gint) named, "dog", 300, 0, 50, 50);
+  add_region (buffer, (gint) named, "dog", (Rect) { 300, 0, 50, 50 });
   box_meta_reading_take (reading, buffer, 640, 480, 0);
   drop_at (box_meta_reading_boxes (reading), 1);
   box_remove (buffer, reading);

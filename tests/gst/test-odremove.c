@@ -38,7 +38,8 @@ add_mtd (GstBuffer *buffer, const Model *model, guint i)
 
   switch (model->kind[i]) {
     case DETECTION:
-      add_od (buffer, "dog", (gint) i, 20 * (gint) i, 5, 5, model->low[i] ? 0.25f : 0.75f);
+      add_od (buffer, "dog", (Rect) { (gint) i, 20 * (gint) i, 5, 5 },
+          model->low[i] ? 0.25f : 0.75f);
       break;
     case CLASS:
       gst_analytics_relation_meta_add_one_cls_mtd (meta, (gfloat) i / MOST,

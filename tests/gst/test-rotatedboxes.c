@@ -136,7 +136,7 @@ must_draw (GstVideoFormat format, gint left, gint top, gdouble angle)
   GstBuffer *buffer = video_buffer_new (&info);
   g_autoptr (Picture) before = picture_blank (&info), after = NULL;
 
-  add_region (buffer, 1, "ship", left, top, 60, 40);
+  add_region (buffer, 1, "ship", (Rect) { left, top, 60, 40 });
   rotate (buffer, 1, angle);
   after = overlay_once (OUTLINES " thickness=4", &info, buffer);
   for (gint y = 0; y < 90; y++)
@@ -182,14 +182,14 @@ test_draw_hostile (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
     for (guint k = 0; k < G_N_ELEMENTS (places); k++) {
-      GstVideoRegionOfInterestMeta *roi = add_region (buffer, 0, "ship", places[k], places[3 - k],
-          sizes[i], sizes[(i + k) % 4]);
+      GstVideoRegionOfInterestMeta *roi = add_region (buffer, 0, "ship",
+          (Rect) { places[k], places[3 - k], sizes[i], sizes[(i + k) % 4] });
 
       gst_video_region_of_interest_meta_add_param (roi,
           rotation_new (k == 0 ? NAN : 0.1 * i + 1e-9));
       add_structure (roi, k % 2 ? "nms, state=suppressed;" : "nms, state=kept;");
     }
-  add_region (buffer, 1, "ship", 30, 26, 60, 40);
+  add_region (buffer, 1, "ship", (Rect) { 30, 26, 60, 40 });
   rotate (buffer, 1, 0);
   after = overlay_once ("boxoverlay thickness=1", &info, buffer);
   g_assert_cmpuint (picture_changed (before, after, 30, 26, 90, 27), ==, 60);

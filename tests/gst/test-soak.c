@@ -131,9 +131,10 @@ push_buffer (Soak *soak)
   for (gint i = 0; i < count; i++)
     gst_video_region_of_interest_meta_add_param (add_region (buffer, i + 1,
                                                      labels[g_rand_int_range (soak->rand, 0, 3)],
-                                                     g_rand_int_range (soak->rand, -20, 620),
-                                                     g_rand_int_range (soak->rand, -20, 460), 60,
-                                                     80),
+                                                     (Rect) {
+                                                         g_rand_int_range (soak->rand, -20, 620),
+                                                         g_rand_int_range (soak->rand, -20, 460),
+                                                         60, 80 }),
         gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, g_rand_double (soak->rand),
             NULL));
   soak->time += STEP;
