@@ -229,7 +229,7 @@ nms_build_dir ()
 }
 
 # nms_build NAME [meson setup arguments]: builds into $NMS_BUILD_DIR/NAME, all targets or
-# NMS_TARGET. Builds anew if the source folder, the system or the arguments have changed,
+# those of NMS_TARGET. Builds anew if the source folder, the system or the arguments have changed,
 # otherwise only the changes.
 nms_build ()
 {
@@ -247,15 +247,17 @@ nms_build ()
     }
     printf '%s\n' "$stamp" >"$dir/nms-stamp"
   fi
-  case $(ninja -C "$dir" -n ${NMS_TARGET:+"$NMS_TARGET"} 2>&1) in
+  # shellcheck disable=SC2086 # several targets
+  case $(ninja -C "$dir" -n ${NMS_TARGET-} 2>&1) in
     *"no work to do"*) return 0 ;;
   esac
   say "Building $name"
   # ninja ends its compilers with SIGINT at Ctrl-C, which they would ignore otherwise, because
   # bash starts programs in the background with SIGINT ignored; files that they leave in TMPDIR
   # stay in the build folder
+  # shellcheck disable=SC2086
   nms_child env --default-signal=INT TMPDIR="$(cd "$dir" && pwd)" \
-    ninja -C "$dir" ${NMS_TARGET:+"$NMS_TARGET"} >"$log" 2>&1 || {
+    ninja -C "$dir" ${NMS_TARGET-} >"$log" 2>&1 || {
     grep -E -A 12 'FAILED|error:|ERROR' "$log" | head -n 60 >&2
     say "$NMS_SELF: the build failed (the whole log: $log)" >&2
     return 1

@@ -501,8 +501,11 @@ unlocked_plugin_fails ()
 # locks to it, and G_SLICE makes GLib take its memory from malloc.
 build_tsan ()
 {
-  build tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dc_args=-g1 \
-    -Dtests=enabled -Drecords=enabled -Doverlay=disabled
+  NMS_TARGET="gst/libgstnms.so tests/gst/unlocked/libgstnms.so tests/core/test-threads
+    tests/core/test-run-batch tests/gst/test-nmsfilter-concurrency tests/gst/test-boxrecord-pipes
+    tests/gst/test-boxmerge-pads" build tsan --buildtype=debugoptimized \
+    -Db_sanitize=thread -Db_lundef=false -Dc_args=-g1 -Dtests=enabled -Drecords=enabled \
+    -Doverlay=disabled
 }
 
 stage_tsan ()

@@ -42,7 +42,7 @@ box_text (const Box *b)
   gchar confidence[32] = "-", label_id[16] = "-", track[16] = "-";
 
   if (b->flags & BOX_HAS_CONFIDENCE)
-    g_snprintf (confidence, sizeof confidence, "%g", b->confidence);
+    g_ascii_formatd (confidence, sizeof confidence, "%g", b->confidence);
   if (b->flags & BOX_HAS_LABEL_ID)
     g_snprintf (label_id, sizeof label_id, "%d", b->label_id);
   if (b->flags & BOX_HAS_TRACK_ID)

@@ -55,6 +55,16 @@ static const Row rows[] = {
   { NULL },
 };
 
+/* Appends a text and a number with a decimal point, in every locale. */
+static void
+append_number (GString *text, const gchar *before, gdouble value)
+{
+  gchar number[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_string_append (text, before);
+  g_string_append (text, g_ascii_formatd (number, sizeof number, "%.12g", value));
+}
+
 static void
 read_row (gconstpointer data)
 {
@@ -66,14 +76,17 @@ read_row (gconstpointer data)
   if (mot_text_parse_line (row->text, &line, &error)) {
     const Box *b = &line.box;
 
-    g_string_printf (result, "%" G_GUINT64_FORMAT ": %.12g,%.12g,%.12g,%.12g", (guint64) line.frame,
-        b->x1, b->y1, b->x2, b->y2);
+    g_string_printf (result, "%" G_GUINT64_FORMAT, (guint64) line.frame);
+    append_number (result, ": ", b->x1);
+    append_number (result, ",", b->y1);
+    append_number (result, ",", b->x2);
+    append_number (result, ",", b->y2);
     if (b->x != b->x1 || b->w != b->x2 - b->x1)
       g_string_append_printf (result, " x=%d w=%d", (gint) b->x, (gint) b->w);
     if (b->flags & BOX_HAS_TRACK_ID)
       g_string_append_printf (result, " id=%d", b->track_id);
     if (b->flags & BOX_HAS_CONFIDENCE)
-      g_string_append_printf (result, " confidence=%g", b->confidence);
+      append_number (result, " confidence=", b->confidence);
     if (b->flags & BOX_HAS_LABEL_ID)
       g_string_append_printf (result, " class=%d", b->label_id);
     g_string_append (result, line.ignored ? " ignored" : "");
