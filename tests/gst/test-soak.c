@@ -178,9 +178,11 @@ main (int argc, char **argv)
   soak.h = gst_harness_new_parse ("nmsfilter name=filter ! boxtransform "
                                   "! boxrecord name=record location=/dev/null ! boxmerge");
   soak.filter = gst_bin_get_by_name (GST_BIN (soak.h->element), "filter");
-  g_autoptr (GstElement) record = gst_bin_get_by_name (GST_BIN (soak.h->element), "record");
-  g_autoptr (GstPad) recorded = gst_element_get_static_pad (record, "src");
+  GstElement *record = gst_bin_get_by_name (GST_BIN (soak.h->element), "record");
+  GstPad *recorded = gst_element_get_static_pad (record, "src");
   gst_pad_add_probe (recorded, GST_PAD_PROBE_TYPE_BUFFER, count_kept, &soak, NULL);
+  gst_object_unref (recorded);
+  gst_object_unref (record);
   gst_harness_set_src_caps_str (soak.h, FRAME_CAPS);
   push_caps (&soak);
   push_soak_segment (&soak);
