@@ -131,8 +131,8 @@ packages_of ()
       doxygen furo python3-breathe python3-myst-parser python3-sphinx" ;;
     locale) echo "$BUILD $VIDEO python3-torchvision locales" ;;
     asan) echo "$BUILD $VIDEO python3-torchvision opencv-doc" ;;
-    leaks | levels | tsan) echo "$BUILD $ELEMENTS" ;;
-    xla | mutants) echo "$BUILD $ELEMENTS $PYPI" ;;
+    leaks | levels | tsan | mutants) echo "$BUILD $ELEMENTS" ;;
+    xla) echo "$BUILD $ELEMENTS $PYPI" ;;
     minimal) echo "$bare $ELEMENTS $RULES" ;;
     clang) echo "$BUILD $ELEMENTS $CLANG" ;;
     install) echo "$BUILD $NMS_PACKAGES_PIPELINES abigail-tools" ;;
@@ -682,10 +682,7 @@ stage_mutants ()
   mkdir -p "$folder"
   [ "$(cat "$folder/commit" 2>/dev/null)" = "$commit" ] || rm -f "$folder/results.txt"
   printf '%s\n' "$commit" >"$folder/commit"
-  check "fetch XLA's plugin for the CPU" "$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" cpu ||
-    return 0
-  NMS_TEST_XLA_PLUGIN="$NMS_BUILD_DIR/xla/xla_cpu_pjrt.so" \
-    check "the tests notice mutants" python3 "$NMS_ROOT/tests/mutants/mutants.py" --folder "$folder"
+  check "the tests notice mutants" python3 "$NMS_ROOT/tests/mutants/mutants.py" --folder "$folder"
 }
 
 # Succeeds if stage $1 is to run.

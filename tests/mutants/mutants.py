@@ -12,9 +12,8 @@ preprocessor's output tells; comments, strings, directives, assertions and log m
 alone, and so are statements that release memory, because stages leaks and asan watch these. A
 mutant with the same object files as the original is equivalent. The others run the suites core and
 gst up to the first failure; the tests that noticed mutants of the same file or folder run first.
-Those of accel/ also run tests of the suites python, tpu and xla, which need numpy and the plugin
-that NMS_TEST_XLA_PLUGIN names (tools/fetch-xla.sh). A test that fails is run again, because a test
-that fails at random proves nothing; a test that takes too long has noticed the mutant.
+A test that fails is run again, because a test that fails at random proves nothing; a test that
+takes too long has noticed the mutant.
 
 FOLDER/results.txt has one line for each mutant. A run that was ended goes on from there; remove
 the file for a new run. tests/mutants/unnoticed.txt has the reasons of those not noticed: one that
@@ -37,9 +36,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOAL = 0.92
-ACCEL = ("python-lazy", "tpu-evaluated", "test-xla")  # tests of other suites, for accel/
 JOBS = 2
-OPTIONS = ("--buildtype=release", "-Doptimization=2", "-Dpython=enabled", "-Dtests=enabled",
+OPTIONS = ("--buildtype=release", "-Doptimization=2", "-Dpython=disabled", "-Dtests=enabled",
            "-Drecords=enabled", "-Doverlay=enabled")
 
 OPERATORS = {"<": ("<=", ">"), ">": (">=", "<"), "<=": ("<", ">"), ">=": (">", "<"),
@@ -165,14 +163,7 @@ class Suites:
         self.products = [os.path.relpath(f, build) for t in targets for f in t["filename"]
                          if t["name"] in ("gstnms", "nmscore", "nms-filter")]
         self.tests = {t["name"]: t for t in self.introspect("--tests")
-                      if {"gst-nms:core", "gst-nms:gst"} & set(t["suite"])
-                      or t["name"] in ACCEL}
-        # (without numpy or the plugin these tests are skipped)
-        for python in {self.tests[name]["cmd"][0] for name in ACCEL[:2]}:
-            if subprocess.run([python, "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode:
-                sys.exit("%s lacks numpy, which tests of accel/ need" % python)
-        if "NMS_TEST_XLA_PLUGIN" not in os.environ:
-            print("NMS_TEST_XLA_PLUGIN names no plugin: no test of accel/ runs on XLA's device")
+                      if {"gst-nms:core", "gst-nms:gst"} & set(t["suite"])}
         for test in self.tests.values():
             test["files"] = [os.path.relpath(f, build) for d in test["depends"] for f in files[d]]
         self.noticed_by = collections.Counter()
@@ -246,10 +237,8 @@ class Suites:
             alike = len(os.path.commonprefix([name.replace("test-", "", 1), stem]))
             return (-self.noticed_by[file, name], -self.noticed_by[folder, name],
                     -alike, self.tests[name]["seconds"])
-        suites = {"gst-nms:gst", "gst-nms:core" if file.startswith(("nmscore/", "accel/")) else ""}
-        more = ACCEL if file.startswith("accel/") else ()
-        return sorted((n for n, t in self.tests.items() if n in more or suites & set(t["suite"])),
-                      key=key)
+        suites = {"gst-nms:gst", "gst-nms:core" if file.startswith("nmscore/") else ""}
+        return sorted((n for n, t in self.tests.items() if suites & set(t["suite"])), key=key)
 
     def notices(self, name):
         test = self.tests[name]
