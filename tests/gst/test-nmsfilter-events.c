@@ -109,11 +109,12 @@ test_copies (void)
     g_assert_cmpuint (GST_BUFFER_PTS (out), ==, 7 * GST_SECOND);
     g_assert_cmpuint (GST_BUFFER_DURATION (out), ==, GST_SECOND);
     assert_ids (out, rows[r].after);
-    assert_tag (out, 1, rows[r].tag);
-    if (shared) {
+    if (count_on (out))
+      assert_tag (out, 1, rows[r].tag);
+    if (shared)
       assert_ids (other, rows[r].before);
+    if (shared && count_on (other))
       assert_tag (other, 1, "");
-    }
   }
 }
 

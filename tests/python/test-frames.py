@@ -110,6 +110,14 @@ class Run(unittest.TestCase):
         self.assertEqual([len(part) for part in none[:3]], [0, 0, 0])
         self.assertEqual(none[3:8], (0, 0, 0, 0, 0))
 
+    def test_forms_of_exclude(self):
+        """Multiples of 256 have a low byte of 0."""
+        exclude = self.random.random(250) < 0.3
+        wanted = self.check(exclude=exclude).kept
+        for other in (exclude.astype(np.int64) * 256, np.repeat(exclude, 2)[::2]):
+            np.testing.assert_array_equal(
+                nmscore.run(self.boxes, self.scores, self.ids, exclude=other).kept, wanted)
+
     def test_forms_of_parents(self):
         parents = self.random.integers(-1, 250, 250)
         wanted = self.check(parents=parents).kept
