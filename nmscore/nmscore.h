@@ -125,7 +125,8 @@ NMS_API int nms_version (void);
   X (NMS_ERROR_ENGINE, -8, "an added engine failed")
 
 #define NMS__ENUM(name, value, text) name = value,
-/* The codes of NMS_ERROR_LIST, and the least, because C89 and C++98 allow no comma at the end. */
+/* The codes of NMS_ERROR_LIST. NMS__ERROR_LEAST follows the list's last comma, because C89 and
+ * C++98 allow no comma at the end of an enum. */
 typedef enum nms_error { NMS_ERROR_LIST (NMS__ENUM) NMS__ERROR_LEAST = NMS_ERROR_ENGINE } nms_error;
 #undef NMS__ENUM
 
@@ -160,7 +161,7 @@ typedef struct nms_boxes {
   nms_column score;
   /* int32_t, any value; if absent, all boxes have class 0 */
   nms_column class_id;
-  /* uint8_t; not 0: the box is filtered before the run (unless it is invalid). If absent, no box is
+  /* uint8_t; nonzero filters the box before the run (unless it is invalid). If absent, no box is
    * filtered by this column */
   nms_column exclude;
   /* int32_t: index of the box of which this box is a part, or -1. A box and its parent never
@@ -240,7 +241,7 @@ typedef struct nms_class_options {
   float iou_threshold;
   /* any but NaN */
   float score_threshold;
-  /* most kept boxes of this class; 0: no limit */
+  /* largest number of kept boxes of this class; 0 for no limit */
   uint64_t max_detections;
   /* Boxes suppress boxes of the same group, whatever their classes are, and no others. Any number;
    * by default the group of a class is its class_id. Caps still count each class by itself. No
@@ -266,13 +267,14 @@ typedef struct nms_options {
 
   /* overlap above which a box is suppressed, 0..1, default 0.5 */
   float iou_threshold;
-  /* A box takes part if score >= score_threshold. Any number but NaN; default -inf: all do. */
+  /* A box takes part if score >= score_threshold. Any number but NaN; default -inf, no threshold */
   float score_threshold;
-  /* not 0: a box is suppressed at IoU == iou_threshold, too; default 0 */
+  /* nonzero to suppress a box at IoU == iou_threshold, too; default 0 */
   uint32_t inclusive;
-  /* not 0: a box takes part if score > score_threshold; default 0 */
+  /* nonzero to exclude boxes with score == score_threshold; default 0 */
   uint32_t score_strict;
-  /* not 0: boxes suppress across classes, and a cap of a class still counts its boxes; default 0 */
+  /* nonzero if boxes suppress across classes; caps of classes still count the boxes of a class;
+   * default 0 */
   uint32_t class_agnostic;
 
   /* nms_method, default NMS_METHOD_HARD */
@@ -288,12 +290,12 @@ typedef struct nms_options {
   /* soft and matrix methods: least new score of a kept box, 0 or more, default 0.001 */
   float min_score;
 
-  /* most kept boxes in all; default 0: no limit */
+  /* largest number of kept boxes; default 0, no limit */
   uint64_t max_detections;
-  /* most kept boxes of one class; default 0: no limit */
+  /* largest number of kept boxes of one class; default 0, no limit */
   uint64_t max_per_class;
-  /* largest number of boxes that take part, those of all classes together; default 0: no limit. See
-   * "Candidates" above. */
+  /* largest number of boxes that take part, over all classes; default 0, no limit. See "Candidates"
+   * above. */
   uint64_t max_candidates;
 
   /* class_option_count elements, borrowed; default NULL */
@@ -301,7 +303,7 @@ typedef struct nms_options {
   /* default 0 */
   size_t class_option_count;
   /* method weighted: weight of each source, above 0 and at most 2^32; source_count elements,
-   * borrowed. Default NULL: all weigh 1. */
+   * borrowed. Default NULL, all weigh 1. */
   const float *source_weights;
   /* method weighted: number of sources, 1..NMS_MAX_SOURCES; default 0 stands for 1 */
   size_t source_count;
@@ -311,8 +313,8 @@ typedef struct nms_options {
   /* NMS_OUTPUT_... bits, default 0 */
   uint32_t outputs;
 
-  /* Two boxes of different sizes are no duplicates of each other if the area of the smaller one is
-   * less than this part of the other's area, 0..1, default 0: any sizes. See "Sizes". */
+  /* Two boxes do not suppress each other if the area of the smaller one is less than this part of
+   * the other's area, 0..1; default 0, sizes are not compared. See "Sizes". */
   float min_size_ratio;
 } nms_options;
 
@@ -464,19 +466,20 @@ typedef struct nms_frame {
   /* rank: a box with a greater key ranks higher, and no two keys are equal. The upper 32 bits order
    * like the scores, and are equal for equal scores. */
   const uint64_t *key;
-  /* Boxes suppress only boxes with the same class id. NULL: they suppress across classes. */
+  /* Boxes suppress only boxes with the same class id. NULL if they suppress across classes. */
   const int32_t *class_id;
   /* A kept box suppresses a lower-ranked one if inter > 0 and inter > limit * union, where inter
    * and union are the binary32 numbers of "Overlap" above and the product is that of binary64,
    * which is exact. */
   double limit;
-  /* for each box, the limit above which another box suppresses it; NULL: `limit` for all */
+  /* for each box, the limit above which another box suppresses it; NULL if all have `limit` */
   const double *limits;
-  /* most kept boxes; UINT64_MAX: no limit */
+  /* largest number of kept boxes; UINT64_MAX for no limit */
   uint64_t cap;
-  /* number of the class whose kept boxes class_cap limits; NULL: no class has a cap */
+  /* number of the class whose kept boxes class_cap limits; NULL if no class has a cap */
   const uint32_t *cap_class;
-  /* most kept boxes of the box's cap_class, the same for all its boxes; UINT64_MAX: no limit */
+  /* largest number of kept boxes of the box's cap_class, equal for all boxes of that class;
+   * UINT64_MAX for no limit */
   const uint64_t *class_cap;
   /* position in the caller's columns, and that of the box of which this one is a part, -1 if there
    * is none. A box and its parent never suppress each other. `parent` is NULL if no box has one. */
@@ -491,9 +494,9 @@ typedef struct nms_added_engine {
   /* sizeof (nms_added_engine) */
   size_t size;
   void *data;
-  /* not 0: a frame that the engine leaves is an error (NMS_ERROR_ENGINE, or _UNSUPPORTED for other
-   * methods and metrics, rotated boxes, groups of classes and min_size_ratio, which no added engine
-   * gets) */
+  /* nonzero if a frame that the engine leaves is an error (NMS_ERROR_ENGINE, or _UNSUPPORTED for
+   * other methods and metrics, rotated boxes, groups of classes and min_size_ratio, which no added
+   * engine gets) */
   int required;
   /* Returns the name for nms_context_engine_in_use, shorter than 80 bytes. */
   const char *(*name) (void *data);
@@ -534,13 +537,13 @@ typedef struct nms_batch_arrays {
   size_t kept_capacity;
   /* images + 1 elements; required */
   size_t *kept_offsets;
-  /* boxes->count elements; NULL: not wanted */
+  /* boxes->count elements; NULL if not wanted */
   uint8_t *outcome;
-  /* boxes->count elements; NULL: not wanted */
+  /* boxes->count elements; NULL if not wanted */
   int32_t *suppressed_by;
-  /* kept_capacity elements; NULL: not wanted */
+  /* kept_capacity elements; NULL if not wanted */
   float *kept_score;
-  /* 4 * kept_capacity elements; NULL: not wanted */
+  /* 4 * kept_capacity elements; NULL if not wanted */
   float *kept_box;
 } nms_batch_arrays;
 

@@ -40,7 +40,7 @@ struct nms_lazy_cache {
   int is_shared;
   pthread_mutex_t lock;
   pthread_cond_t done;       /* a compilation has ended */
-  nms_lazy_backend *backend; /* NULL: eager */
+  nms_lazy_backend *backend; /* NULL for the eager executor */
   atomic_size_t holds;
   size_t bound;
   uint64_t hash_mask;
@@ -279,7 +279,7 @@ now_ns (void)
   return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
 
-/* Compiles a program. The caller holds the lock, which is released meanwhile. */
+/* Compiles a program. The caller holds the lock, which is released during the compilation. */
 static void
 compile (nms_lazy_cache *cache, program *p, const nms__trace *t)
 {

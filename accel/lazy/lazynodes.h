@@ -37,11 +37,11 @@ enum {
   NMS__SLICE,       /* operands: a, starts */
   NMS__UPDATE,      /* operands: a, part, starts */
   NMS__REDUCE,      /* operands: a, the neutral element; attr: nms_lazy_op, axis */
-  NMS__SORT,        /* operands: keys, numbers; the numbers of each row by descending key, then
-                * ascending number. Before the numbers may be CARRYs; attr: how many */
+  NMS__SORT,        /* operands: keys, numbers; sorts the numbers of each row by descending key,
+                * then ascending number. CARRYs may precede the numbers; attr: their count */
   NMS__CARRY,       /* operands: elements that a SORT moves like its numbers, the next CARRY or the
                 * numbers */
-  NMS__SORTED,      /* operand: SORT; attr: 0: its keys, k: its k-th CARRY, as moved */
+  NMS__SORTED,      /* operand: SORT; attr: 0 for its sorted keys, k for its k-th CARRY, moved */
   NMS__TAKE,        /* operands: a, indices along its first axis */
   NMS__CONCATENATE, /* operands: up to NMS__OPERANDS parts; attr: axis */
   NMS__REVERSE,     /* attr: for each axis -1 or 1 */
@@ -102,11 +102,11 @@ typedef struct nms__operation {
   uint64_t id;    /* id of the tensor; ids ascend */
   int fixed;      /* it depends on constants only */
   int hidden;     /* it belongs to a loop's function that has ended */
-  int wanted;     /* bits: 1: a wanted operation uses it; NMS__WANTED: it is read */
+  int wanted;     /* bit 1 if a wanted operation uses it, NMS__WANTED if it is read */
   int32_t number; /* in the trace, or -1 */
   void *value;    /* data of an INPUT, or NULL if only the device has it */
   void *resident; /* copy of an INPUT's data on the device, or NULL */
-  int pending;    /* a started computation writes its value */
+  int pending;    /* a computation was started and has not yet written `value` */
 } nms__operation;
 
 #define NMS__WANTED 2
@@ -142,7 +142,7 @@ typedef struct nms__worker {
 /* The arrays have their maximum sizes; pages that are never touched take no memory. */
 struct nms_lazy {
   nms_lazy_cache *cache;
-  nms_lazy_tensor stamp; /* high bits of each tensor since the last clear; no others have them */
+  nms_lazy_tensor stamp; /* high bits of the tensors made since the last clear, and of no others */
   uint64_t last_id;      /* the greatest id since the last clear */
   int depth;             /* number of nested loops whose functions are recording */
   int status;
@@ -152,7 +152,7 @@ struct nms_lazy {
                  * the operations are only written as text, which PAD and CARRY need, too */
   int32_t count;
   nms__operation operations[NMS_LAZY_MAX_OPERATIONS];
-  int32_t common[NMS__COMMON]; /* hash table: index + 1 of an operation; 0: empty */
+  int32_t common[NMS__COMMON]; /* hash table: index + 1 of an operation; 0 if empty */
   nms__node nodes[2 * NMS_LAZY_MAX_OPERATIONS];     /* nodes of the trace of a read */
   nms_lazy_buffer buffers[NMS_LAZY_MAX_OPERATIONS]; /* inputs of that trace, then its outputs */
   uint64_t ids[NMS_LAZY_MAX_OPERATIONS];            /* ids of the operations of those buffers */

@@ -54,13 +54,13 @@ typedef struct nms_lazy_boxes {
   nms_lazy_tensor class_id;
   /* S32, any numbers: the class whose kept boxes class_cap limits; default: class_id */
   nms_lazy_tensor cap_class;
-  /* S32: most kept boxes of the box's cap_class, the same number for all its boxes; 0: no limit;
+  /* S32: most kept boxes of the box's cap_class, the same number for all its boxes; 0 for no limit;
    * default: no class has a limit */
   nms_lazy_tensor class_cap;
-  /* S32: a box and the box whose index is its parent never suppress each other; parent -1: it
-   * has none. Defaults: no box has a parent; indices 0, 1, 2, ... of each image */
+  /* S32: a box and the box whose index is its parent never suppress each other; parent -1
+   * if it has none. Defaults: no box has a parent; indices 0, 1, 2, ... of each image */
   nms_lazy_tensor index, parent;
-  /* S32 scalar: most kept boxes of an image; 0: no limit, which is the default */
+  /* S32 scalar: most kept boxes of an image; 0 for no limit, which is the default */
   nms_lazy_tensor cap;
 } nms_lazy_boxes;
 

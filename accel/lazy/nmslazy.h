@@ -181,18 +181,19 @@ typedef struct nms_lazy_cache nms_lazy_cache;
 /* The number of programs in a cache for which the caller gives no limit. */
 #define NMS_LAZY_DEFAULT_PROGRAMS 32
 
-/* Makes a cache of at most `programs` compiled programs (0:
- * NMS_LAZY_DEFAULT_PROGRAMS) for `backend` (NULL: the eager executor). A full cache
- * frees the program used least recently; if it is running, after its run. Returns
+/* Makes a cache of at most `programs` compiled programs (0 for
+ * NMS_LAZY_DEFAULT_PROGRAMS) for `backend` (NULL for the eager executor). A full cache
+ * frees the least recently used program, after its run if it is running. Returns
  * NULL when out of memory or when backend->size is not that of this version. */
 NMS_API nms_lazy_cache *nms_lazy_cache_new (nms_lazy_backend *backend, size_t programs);
 
-/* Returns the cache that all callers of this function with the same backend share, with a reference
- * for the caller: so that a program is compiled once in a process. Its first caller makes it, with
- * NMS_LAZY_DEFAULT_PROGRAMS. Returns NULL as nms_lazy_cache_new (). */
+/* Returns the cache that all callers of this function with the same backend share, so that a
+ * program is compiled once in a process. The first call makes it with NMS_LAZY_DEFAULT_PROGRAMS.
+ * The caller gets a reference, to be released by nms_lazy_cache_free (). Returns NULL like
+ * nms_lazy_cache_new (). */
 NMS_API nms_lazy_cache *nms_lazy_cache_shared (nms_lazy_backend *backend);
 
-/* Sets the greatest number of programs (0: NMS_LAZY_DEFAULT_PROGRAMS) and frees those beyond it.
+/* Sets the greatest number of programs (0 for NMS_LAZY_DEFAULT_PROGRAMS) and frees any excess.
  * Returns 0 or NMS_ERROR_ARGUMENT. */
 NMS_API int nms_lazy_cache_limit (nms_lazy_cache *cache, size_t programs);
 
@@ -200,14 +201,14 @@ NMS_API int nms_lazy_cache_limit (nms_lazy_cache *cache, size_t programs);
  * programs are freed with the last context made with it. Accepts NULL. */
 NMS_API void nms_lazy_cache_free (nms_lazy_cache **cache);
 
-/* Counts since the cache was made; `programs` is the present number. traces = hits +
+/* Counts since the cache was made, but `programs` is the present number. traces equals hits +
  * misses. */
 typedef struct nms_lazy_counters {
   /* sizeof (nms_lazy_counters), set by the caller */
   size_t size;
   /* traces looked up */
   uint64_t traces;
-  /* traces found, also while another thread compiles them */
+  /* traces found in the cache, even if another thread is still compiling them */
   uint64_t hits;
   /* traces not found, which the cache then compiles */
   uint64_t misses;
@@ -258,8 +259,8 @@ NMS_API int nms_lazy_keep (nms_lazy *lz, size_t count, const nms_lazy_tensor *te
  * tensors that it needs before the context is full. */
 NMS_API size_t nms_lazy_operations (const nms_lazy *lz);
 
-/* Return the first error since the last clear, a code of nms_error or 0; and one
- * line about it or about the last read that failed, or "". */
+/* nms_lazy_status returns the first error since the last clear, a code of nms_error, or 0.
+ * nms_lazy_error returns one line about that error or about the last read that failed, or "". */
 NMS_API int nms_lazy_status (const nms_lazy *lz);
 NMS_API const char *nms_lazy_error (const nms_lazy *lz);
 
@@ -267,7 +268,7 @@ NMS_API const char *nms_lazy_error (const nms_lazy *lz);
  * that failed. Does nothing inside such a function. */
 NMS_API void nms_lazy_recover (nms_lazy *lz);
 
-/* Returns the shape of a tensor, {0} for one that failed. */
+/* Returns the shape of a tensor, or {0} if the call that made it failed. */
 NMS_API nms_lazy_shape nms_lazy_shape_of (nms_lazy *lz, nms_lazy_tensor x);
 
 /* Computes and reads `count` tensors, 1 or more. Writes the bytes of tensors[i] to

@@ -18,7 +18,7 @@ extern int __cxa_thread_atexit_impl (void (*destroy) (void *), void *object, voi
     __attribute__ ((weak));
 extern void *__dso_handle __attribute__ ((visibility ("hidden")));
 
-static atomic_long owner; /* 0: not known yet */
+static atomic_long owner; /* 0 until it is known */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static size_t busy; /* under the lock */

@@ -84,13 +84,13 @@ typedef struct nms_stablehlo_spec {
   int32_t platform;
   /* N, 1 or more; (4 + C) * N is at most NMS_LAZY_MAX_ELEMENTS */
   int32_t boxes;
-  /* classes C of a detector's head, which is the input; 0: the input is boxes and scores */
+  /* number of classes C if the input is a detector's head; 0 if it is boxes and scores */
   int32_t head_classes;
-  /* not 0: the program takes classes; must be 0 with a head, which contains them */
+  /* nonzero if the program takes classes; must be 0 with a head, which contains them */
   int32_t classes;
-  /* not 0: the program takes parents; must be 0 with a head */
+  /* nonzero if the program takes parents; must be 0 with a head */
   int32_t parents;
-  /* not 0: boxes, scores and head are bf16 */
+  /* nonzero if boxes, scores and head are bf16 */
   int32_t bfloat16;
   /* B, images of one call; 0 stands for 1. A loop decides them together, in as many steps as the
    * image with the most kept boxes takes; a kernel decides one after another. More than 1 only
@@ -124,13 +124,13 @@ typedef struct nms_stablehlo {
 /* Largest number of entries of class_options. */
 #define NMS_STABLEHLO_MAX_CLASS_OPTIONS 256
 
-/* Fills *program. Of `options` (NULL: the defaults) the thresholds, inclusive, score_strict,
- * class_agnostic, max_detections, max_per_class, max_candidates (which sorts the scores) and
- * class_options are constants of the program, which grows with the number of class_options; engine
- * has no effect; all others must have their defaults. Returns 0;
- * or NMS_ERROR_ARGUMENT, _RANGE, _UNSUPPORTED (an option that no program has, or a kernel
- * that does not fit into the memory) or _MEMORY, and writes one line of text to `error`, at
- * most `error_size` bytes with the final 0, and nothing to *program. */
+/* Fills *program. These `options` (NULL for the defaults) become constants of the program: the
+ * thresholds, inclusive, score_strict, class_agnostic, max_detections, max_per_class,
+ * max_candidates (which makes the program sort the scores) and class_options (the program grows
+ * with their number). `engine` has no effect; all others must have their defaults. Returns 0; or
+ * NMS_ERROR_ARGUMENT, _RANGE, _UNSUPPORTED (an option that no program has, or a kernel that does
+ * not fit into the memory) or _MEMORY, writes one line of text to `error`, at most `error_size`
+ * bytes with the final 0, and leaves *program as it is. */
 NMS_API int nms_stablehlo_make (const nms_stablehlo_spec *spec, const nms_options *options,
     nms_stablehlo *program, char *error, size_t error_size);
 

@@ -20,7 +20,7 @@ nms_lazy_tensor nms__stablehlo_classes_limit (nms_lazy *lz, const nms__stablehlo
 /* The three numbers of nms__tpu_threshold_limit (), F32. */
 void nms__stablehlo_classes_kernel_limit (nms_lazy *lz, const nms__stablehlo_job *job,
     nms_lazy_tensor class_id, nms_lazy_tensor limit[3]);
-/* The most kept boxes, S32; 0: no limit. */
+/* The most kept boxes, S32; 0 for no limit. */
 nms_lazy_tensor nms__stablehlo_classes_cap (nms_lazy *lz, const nms__stablehlo_job *job,
     nms_lazy_tensor class_id);
 

@@ -38,10 +38,10 @@
  *   limit         3 x tensor<Nxf32>   the three numbers of nms__tpu_threshold_limit () of
  *                                     each box; only if `box_limits`
  *   class_most    tensor<Nxi32>       most picks of the box's class, the same number
- *                                     for all its boxes, 0: no limit; only if
+ *                                     for all its boxes, 0 for no limit; only if
  *                                     `class_caps`
- *   parent        tensor<Nxi32>       the index of the box's parent; a number that is no
- *                                     index: none; only if `parents`
+ *   parent        tensor<Nxi32>       the index of the box's parent, or a number that is
+ *                                     no index if it has none; only if `parents`
  *
  * The module pads its arguments and copies them to one array.
  *

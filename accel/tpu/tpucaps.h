@@ -16,9 +16,9 @@
 #define NMS__TPU_WORD 32 /* candidates of a word */
 
 typedef struct nms__tpu_caps {
-  nms__array members; /* 128 rows: candidates of the same class: 1, others 0 */
-  nms__array words;   /* 128 rows for each word: the same as bits */
-  nms__array room;    /* 128 rows: kept boxes of the class that the cap still allows */
+  nms__array members; /* 128 rows: 1 where two candidates have the same class, else 0 */
+  nms__array words;   /* 128 rows for each word: `members` as bits */
+  nms__array room;    /* 128 rows: number of boxes of the class that the cap still allows */
 } nms__tpu_caps;
 
 /* Prints the addition to `sum`, floats, of 1 in the lanes that hold a kept box of the

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tpugraph: records what surrounds a kernel. All fields of the boxes become one array, because
- * every operation of XLA reads and writes the memory outside of the chip. Of the forms that have
- * the same result, those here take the fewest estimated cycles (tests/bench/cycles.py).
+ * tpugraph: records the operations that pack a kernel's inputs and unpack its results. All fields
+ * of the boxes become one array, because every operation of XLA reads and writes the memory outside
+ * of the chip. These operations take the fewest estimated cycles of those with the same result
+ * (tests/bench/cycles.py).
  */
 #include "tpugraph.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tpugraph: the call of a kernel, with what is around it, as operations on lazy tensors. */
+/* tpugraph: calls a kernel from lazy tensors, including the packing and unpacking of its arrays. */
 #ifndef NMS_TPUGRAPH_H
 #define NMS_TPUGRAPH_H
 

@@ -20,7 +20,7 @@ typedef struct nms__tpu_layout {
   int chunk;     /* rows that a step handles at once */
   int fields;    /* number of fields of a box in the first input */
   int block;     /* rows of 128 boxes with all fields, a multiple of 8 */
-  int ranks;     /* 1: the kernel ranks the boxes, 0: XLA sorts them */
+  int ranks;     /* 1 if the kernel ranks the boxes, 0 if XLA sorts them */
   int steps;     /* number of steps of the grid */
   int window;    /* 0, or the rows of the first two inputs that a step gets: of the first
                     * input the first ones, of the second input those of the next step */

@@ -26,17 +26,17 @@ typedef struct nms__tpu_spec {
   int32_t boxes;  /* N, 1 or more; `memory` limits it */
   int32_t picks;  /* K, 1..N */
   int32_t images; /* B, images that a run decides one after another; 0 stands for 1 */
-  size_t memory;  /* bytes of vector memory to use; 0: NMS__TPU_MEMORY */
+  size_t memory;  /* bytes of vector memory to use; 0 for NMS__TPU_MEMORY */
   nms__tpu_form form;
-  uint8_t classes;        /* not 0: the module has the argument `class`, and boxes of
-                       * different classes never suppress each other unless
-                       * `class_agnostic` */
-  uint8_t class_agnostic; /* not 0: boxes of all classes suppress each other; only
+  uint8_t classes;        /* nonzero for the argument `class`: boxes of different classes
+                       * never suppress each other, unless `class_agnostic`
+                       * is set */
+  uint8_t class_agnostic; /* nonzero if boxes of all classes suppress each other; only
                            * caps use `class` */
-  uint8_t box_limits;     /* not 0: each box has a limit of its own */
-  uint8_t class_caps;     /* not 0: argument `class_most`; needs `classes` */
-  uint8_t parents;        /* not 0: argument `parent`; a box and its parent never suppress each
-                       * other */
+  uint8_t box_limits;     /* nonzero if each box has a limit of its own */
+  uint8_t class_caps;     /* nonzero for the argument `class_most`; needs `classes` */
+  uint8_t parents;        /* nonzero for the argument `parent`: a box and its parent never
+                       * suppress each other */
 } nms__tpu_spec;
 
 /* The arguments of a module as tensors; NMS_LAZY_NONE for those that the spec does not have. */

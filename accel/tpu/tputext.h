@@ -24,7 +24,7 @@ typedef enum nms__tpu_type {
   NMS__TPU_BF16
 } nms__tpu_type;
 
-/* The result of an operation: its name in the text and its shape; rows 0: a scalar. */
+/* The result of an operation: its name in the text and its shape; rows is 0 for a scalar. */
 typedef struct nms__value {
   char name[16];
   int rows, cols;
@@ -39,7 +39,7 @@ typedef struct nms__array {
 } nms__array;
 
 typedef struct nms__tpu {
-  char *text; /* NULL: empty, or `failed` */
+  char *text; /* NULL if empty or `failed` */
   size_t length, capacity;
   int failed;
   int values; /* number of names used */
@@ -54,14 +54,14 @@ void nms__tpu_print (nms__tpu *m, const char *format, ...)
 /* Frees the text. */
 void nms__tpu_free (nms__tpu *m);
 
-/* Print the type of a value, of an array. */
+/* Print the type of a value or of an array. */
 void nms__tpu_print_type (nms__tpu *m, nms__value shape);
 void nms__tpu_print_array (nms__tpu *m, nms__array array);
 
 /* Returns a value with a new name, for an operation that the caller prints. */
 nms__value nms__tpu_value (nms__tpu *m, nms__tpu_type type, int rows, int cols);
 
-/* Print constants; rows 0: a scalar. */
+/* Print constants; rows is 0 for a scalar. */
 nms__value nms__tpu_f32 (nms__tpu *m, int rows, int cols, float value);
 nms__value nms__tpu_s32 (nms__tpu *m, int rows, int cols, int32_t value);
 nms__value nms__tpu_index (nms__tpu *m, int value);

@@ -15,15 +15,15 @@ typedef struct nms__tpu_tiles {
   nms__tpu *m;
   const nms__tpu_spec *spec;
   const nms__tpu_layout *layout;
-  int class_field, limit_field, most_field, parent_field; /* numbers of fields; 0: no such field */
+  int class_field, limit_field, most_field, parent_field; /* numbers of fields; 0 if absent */
   nms__array parameters;
   nms__array first;       /* the first tile's block, or all blocks */
   nms__array next;        /* the next tile's block, or all blocks */
   nms__array kept;        /* blocks of kept boxes */
   nms__array turned;      /* the tile's block, transposed */
   nms__array column;      /* 128 rows for each field: down the sublanes, the same in all lanes */
-  nms__array weights;     /* 128 rows for each half: the bits of its lanes, others 0 */
-  nms__array hits;        /* overlaps of the candidates: 1, others 0 */
+  nms__array weights;     /* 128 rows for each half word: 1 << bit in its lanes, else 0 */
+  nms__array hits;        /* 1 where a box would suppress a candidate, else 0 */
   nms__array words;       /* 128 rows for each word */
   nms__array blocked;     /* words of the candidates, one in each sublane */
   nms__array position;    /* rank of each candidate among the kept boxes, -1 if it is not kept */

@@ -28,8 +28,8 @@
  * process of its own, with a time limit, and refuses a plugin that ends that process or exceeds
  * the limit. The answer is kept for the process as long as the plugin's file does not change,
  * unless the plugin returned an error.
- *   NMS_XLA_PROBE          the file of the program; unset: the installed one, in the folder
- *                          libexec of the prefix; empty: plugins are opened without a trial
+ *   NMS_XLA_PROBE          the program's file. If unset, the installed one in the folder libexec
+ *                          of the prefix; if empty, plugins are opened without a trial
  *   NMS_XLA_PROBE_SECONDS  the time limit, 1 to 3600, default 30
  * If the program cannot be run, plugins are opened without a trial, and nms_xla_probe_check ()
  * returns the reason.
@@ -106,9 +106,9 @@ enum {
   NMS_XLA_STRICT = 1
 };
 
-/* Fills *engine, whose `size` the caller has set. `plugin` is the file of a plugin; NULL: the file
- * that the environment variable NMS_XLA_PLUGIN names. `flags`: NMS_XLA_... bits. Does not open the
- * plugin. Returns 0, or NMS_ERROR_ARGUMENT, _UNSUPPORTED (unknown flags) or _MEMORY. */
+/* Fills *engine, whose `size` the caller has set. `plugin` is the file of a plugin; NULL for the
+ * file that the environment variable NMS_XLA_PLUGIN names. `flags` has NMS_XLA_... bits. Does not
+ * open the plugin. Returns 0, or NMS_ERROR_ARGUMENT, _UNSUPPORTED (unknown flags) or _MEMORY. */
 NMS_API int nms_xla_engine (const char *plugin, unsigned flags, nms_added_engine *engine);
 
 /* Fills *counters with the programs that engine xla looked up, compiled and

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PJRT_MAJOR 0 /* major version; interfaces of different ones are incompatible */
+#define PJRT_MAJOR 0 /* different major versions are incompatible */
 
 typedef struct pjrt_error pjrt_error;
 typedef struct pjrt_event pjrt_event;
@@ -67,7 +67,7 @@ typedef struct pjrt_named_value {
   pjrt_head head;
   const char *name;
   size_t name_size;
-  int type; /* 0: string */
+  int type; /* 0 for a string */
   const char *string;
   size_t value_size;
 } pjrt_named_value;
@@ -124,9 +124,9 @@ typedef struct pjrt_from_host_args {
   int type;
   const int64_t *dims;
   size_t dim_count;
-  const int64_t *byte_strides; /* NULL: row-major */
+  const int64_t *byte_strides; /* NULL if row-major */
   size_t byte_stride_count;
-  int semantics; /* 0: the plugin reads `data` only during the call */
+  int semantics; /* 0 if the plugin reads `data` only during the call */
   pjrt_device *device;
   void *memory, *layout;
   pjrt_event *done;    /* out: the plugin has read `data` */
@@ -138,7 +138,7 @@ typedef struct pjrt_to_host_args {
   pjrt_buffer *source;
   void *layout;
   void *data;
-  size_t size;       /* in: bytes of `data`; out, if `data` is NULL: the bytes needed */
+  size_t size;       /* in: bytes of `data`; out if `data` is NULL: bytes needed */
   pjrt_event *event; /* out: `data` is written */
 } pjrt_to_host_args;
 
@@ -192,7 +192,7 @@ typedef struct pjrt_execute_args {
   size_t argument_count;
   pjrt_buffer **const *outputs; /* out: one list for each device, owned by the caller */
   pjrt_event **done;            /* out: one event for each device */
-  pjrt_device *device;          /* NULL: the device of the compilation */
+  pjrt_device *device;          /* NULL for the device of the compilation */
 } pjrt_execute_args;
 
 typedef struct pjrt_topology_create_args {
@@ -234,7 +234,7 @@ typedef struct pjrt_load_args {
   const char *bytes; /* an executable, serialized by the same plugin */
   size_t size;
   pjrt_loaded_executable *executable; /* out */
-  const char *options;                /* NULL: those of the executable */
+  const char *options;                /* NULL for those of the executable */
   size_t options_size;
   void *load_options;
 } pjrt_load_args;

@@ -20,12 +20,12 @@
 #define TEXT 256
 
 typedef struct xla {
-  nms__xla_store *store; /* NULL: not open, or in use by the job */
+  nms__xla_store *store; /* NULL if not open, or in use by the job */
   nms_lazy *lz;
   nms__xla_job *job; /* the job in progress, or NULL */
   int strict;
   atomic_int interrupted;
-  int code; /* error code of `reason`; 0: the engine can be used */
+  int code; /* error code of `reason`; 0 if the engine can be used */
   char reason[TEXT];
   char plugin[]; /* the path of its file */
 } xla;

@@ -19,8 +19,9 @@
 #define PAIRS_PER_FAULT 10
 #define PREFIX "engine xla: " /* an error of the added engine begins with this */
 
-/* The faults: an unrounded area in the sum of both, an unrounded intersection in the
- * union; and, for divisions, a quotient that is wrong by a unit in either direction. */
+/* Arithmetic faults of a device: the area of box A or B is not rounded before the sum, the
+ * intersection is not rounded in the union, or a quotient is one unit in the last place too large
+ * or too small. */
 enum { AREA_A, AREA_B, UNION, ABOVE, BELOW, FAULTS };
 
 /* The results of a run that are compared. The library derives the suppressors from the kept
@@ -177,8 +178,8 @@ compare (checker *c, size_t count, nms_options *options, const char *about, char
       "the device does not compute as IEEE binary32 requires (%s)", about);
 }
 
-/* Checks pairs that show a fault, at random positions in a frame of small boxes far
- * away, in either order. */
+/* Puts pairs of boxes that reveal a fault into a frame of small boxes far from them, at random
+ * positions and in both orders, and compares the results of the device and the CPU. */
 static int
 check_roundings (checker *c, char *error, size_t error_size)
 {

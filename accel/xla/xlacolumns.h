@@ -12,7 +12,7 @@ typedef struct nms__xla_columns {
   int32_t *key;       /* greater keys rank first, equal keys by position; INT32_MIN: no box */
   int32_t *class_id;  /* boxes suppress only boxes of their class */
   int32_t *cap_class; /* class whose kept boxes class_cap limits */
-  int32_t *class_cap; /* 0: no limit */
+  int32_t *class_cap; /* 0 for no limit */
 } nms__xla_columns;
 
 /* Copies the boxes of a frame to columns of `n` places. */

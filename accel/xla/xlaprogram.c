@@ -114,7 +114,7 @@ compile_text (const nms__xla_device *d, const char *text, size_t length, int *co
   return *code ? NULL : args.executable;
 }
 
-/* Loads the program from the folder of programs; or compiles it, and writes it there. */
+/* Loads the program from the folder of programs, or compiles it and writes it there. */
 static pjrt_loaded_executable *
 load_or_compile (const nms__xla_device *d, const char *text, size_t length, size_t output_count,
     int *code, char *error, size_t error_size)

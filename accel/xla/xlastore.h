@@ -28,8 +28,8 @@ enum {
 typedef struct nms__xla_kind {
   uint8_t log2_boxes; /* NMS__XLA_LEAST..NMS__XLA_MOST */
   uint8_t variant;    /* 0..NMS__XLA_VARIANTS - 1 */
-  uint8_t log2_picks; /* for stores with kernels: NMS__XLA_LEAST..log2_boxes; 0: only
-                       * the graph supports these frames */
+  uint8_t log2_picks; /* for stores with kernels: NMS__XLA_LEAST..log2_boxes; 0 if
+                       * only the graph supports these frames */
 } nms__xla_kind;
 
 typedef enum nms__xla_state {
@@ -70,7 +70,7 @@ void nms__xla_store_close (nms__xla_store **store);
 /* Returns whether frames of this kind run the kernel instead of the graph. */
 int nms__xla_store_wants_kernel (const nms__xla_store *store, nms__xla_kind kind);
 
-/* Returns the kernel of a kind that is ready or that the caller prepares; NULL: its
+/* Returns the kernel of a kind that is ready or that the caller prepares, or NULL if its
  * program is a graph. */
 void *nms__xla_store_kernel (nms__xla_store *store, nms__xla_kind kind);
 

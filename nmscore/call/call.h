@@ -31,7 +31,7 @@ struct nms_context {
   size_t method_scratch_size;
   size_t method_capacity; /* boxes for which the second allocation has space */
   int engine;
-  const char *method_in_use; /* set by the last successful run; NULL: an engine decided it */
+  const char *method_in_use; /* set by the last successful run; NULL if an engine decided it */
   const nms__kernels *engine_kernels; /* set by the last successful run; `kernels` is of the next */
   char in_use[80];                    /* text of nms_context_engine_in_use */
   struct nms__added *added;           /* the added engine, or NULL; a context of a batch's thread
@@ -92,9 +92,10 @@ void nms__result_write (nms_result *result, const nms_result *full);
 int nms__struct_read (nms_context *ctx, const char *name, const void *data, size_t known,
     void *copy);
 
-/* classes.c: fills the table, whose entries of class options are written, for these and the `count`
- * class ids of a call (absent: all are 0). Sets *bounds for the limits of all classes, and *grouped
- * if the group of a class is not the class itself. Returns 0 or an error. */
+/* classes.c: fills the hash table of a call from its `count` class ids (all 0 if the column is
+ * absent) and the class options, whose entries are already written. Sets *bounds for the limits of
+ * all classes, and *grouped if the group of a class is not the class itself. Returns 0 or an
+ * error. */
 int nms__classes_fill (nms_context *ctx, nms__classes *classes, const nms__settings *settings,
     const nms_column *ids, size_t count, nms__bounds *bounds, int *grouped);
 
@@ -107,17 +108,17 @@ int nms__boxes_read (nms_context *ctx, const nms_boxes *boxes, size_t most, nms_
  * an error of the class options. */
 int nms__prepare (nms_context *ctx, const nms_boxes *boxes, nms__drops *drops);
 
-/* Arrays of the caller for the results of one image; NULL: not wanted. */
+/* Arrays of the caller for the results of one image; NULL if not wanted. */
 typedef struct nms__arrays {
-  int32_t *kept;          /* with space for all kept boxes, as kept_score and kept_box */
+  int32_t *kept;          /* has space for all kept boxes, like kept_score and kept_box */
   uint8_t *outcome;       /* an element for each box */
   int32_t *suppressed_by; /* an element for each box */
   float *kept_score;
   float *kept_box; /* 4 elements for each kept box */
 } nms__arrays;
 
-/* run.c: runs NMS over checked boxes by ctx->settings. `arrays` receive the results; NULL: those of
- * the context do. Needs the floating-point mode of fpmode.h. Returns 0 or an error. */
+/* run.c: runs NMS on checked boxes by ctx->settings. `arrays` receive the results; if NULL, the
+ * context's own arrays do. Needs the floating-point mode of fpmode.h. Returns 0 or an error. */
 int nms__run_checked (nms_context *ctx, const nms_boxes *boxes, const nms__arrays *arrays,
     nms_result *result);
 

@@ -21,9 +21,9 @@
 #define SAMPLE_MOST 32
 #define SAMPLE_OF 256.0 /* the sample has one more box for each 256 boxes of the frame */
 #define CLASS_SAMPLE 64
-#define USUAL_NEIGHBORS 5.0 /* neighbors of a box in the output of a usual detector */
+#define USUAL_NEIGHBORS 5.0 /* typical number of neighbors of a box in a detector's output */
 #define BUDGET 1.5
-#define PAIR_TEST 3.2 /* time of a pair test of the budget with one lane */
+#define PAIR_TEST 3.2 /* time of one pair test with one lane, for the budget */
 
 typedef struct estimate {
   double n;
@@ -31,12 +31,12 @@ typedef struct estimate {
   double most; /* boxes that the total cap and the caps of classes allow */
   double all;  /* boxes that would be kept without caps */
   double kept;
-  double ranked; /* boxes that rank above the one that fills the caps; n: not filled */
-  double same;   /* share of all boxes that have the class of a given box; 1: no classes */
-  double first;  /* boxes in the first batch of engine sorted; n: it sorts all boxes at once */
+  double ranked; /* boxes that rank above the one that fills the caps; n if none does */
+  double same;   /* share of all boxes that have the class of a given box; 1 without classes */
+  double first;  /* boxes in the first batch of engine sorted; n if it sorts all at once */
   int classes, score_order, lanes; /* lanes: floats in a vector */
-  int entries;                     /* not 0: classes have options or caps */
-  int grouped;                     /* not 0: boxes of different classes suppress each other */
+  int entries;                     /* nonzero if classes have options or caps */
+  int grouped;                     /* nonzero if boxes of different classes suppress each other */
   size_t samples;
   double neighbors[SAMPLE_MOST], mean_neighbors;
 } estimate;

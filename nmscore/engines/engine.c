@@ -5,7 +5,7 @@
 typedef struct engine {
   int (*run) (nms__frame *frame); /* NULL for auto */
   size_t (*scratch) (size_t boxes);
-  int takes_rotated; /* 0: engine sorted runs frames with rotated boxes in its place */
+  int takes_rotated; /* 0 if engine sorted runs frames with rotated boxes in its place */
 } engine;
 
 static const engine engines[] = {

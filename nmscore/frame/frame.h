@@ -67,12 +67,12 @@ typedef struct nms__class {
  * values that classes without options start with. */
 typedef struct nms__classes {
   nms__class *entry;
-  uint32_t *bucket; /* number of the entry; 0: the bucket is free */
+  uint32_t *bucket; /* number of the entry; 0 if the bucket is free */
   uint32_t bucket_mask;
   int shift;       /* the product of id and factor, shifted by this, gives the bucket */
-  int direct;      /* not 0: an id is the number of its bucket */
+  int direct;      /* nonzero if an id is the number of its bucket */
   uint64_t factor; /* secret factor of the context */
-  uint32_t count;  /* number of entries, the common one included */
+  uint32_t count;  /* number of entries, including entry 0 */
 } nms__classes;
 
 /* What a method needs of the options; the members have the names and meanings of nms_options. */
@@ -90,10 +90,10 @@ typedef struct nms__frame {
   /* columns, and what holds for all boxes */
   size_t count;
   float *x1, *y1, *x2, *y2, *scaled;
-  int32_t *class_id;     /* class id; NULL: boxes suppress across classes */
-  uint32_t *class_entry; /* number of the class's entry; NULL: no class has options or a cap */
-  int grouped;           /* not 0: a class has a group of its own, and class_id has the number of
-                          * the entry of each box's group instead */
+  int32_t *class_id;     /* class id; NULL if boxes suppress across classes */
+  uint32_t *class_entry; /* number of the class's entry; NULL if no class has options or a cap */
+  int grouped;           /* nonzero if the options set a group for a class; class_id then has the
+                          * entry number of each box's group */
   int32_t *index;        /* position in the caller's columns */
   uint64_t *packed;      /* score key and frame position (order.h) */
   float side;            /* longest side of all boxes */
@@ -104,7 +104,7 @@ typedef struct nms__frame {
   const nms_boxes *boxes;
   size_t parent_count; /* number of the caller's boxes */
   nms_column parent;
-  const nms_boxes *rotated;       /* the caller's boxes; NULL: no box is rotated */
+  const nms_boxes *rotated;       /* the caller's boxes; NULL if no box is rotated */
   struct nms__rotated *rotations; /* rotations of the boxes that take part, by position in the
                                    * caller's columns; filled if `rotated` is not NULL
                                    * (geometry/rotated.h) */
@@ -129,10 +129,10 @@ typedef struct nms__frame {
   int32_t *kept;
   size_t kept_count;
   size_t over_cap_count;
-  uint8_t *outcome;       /* NULL: not requested */
-  int32_t *suppressed_by; /* NULL: not requested */
-  float *kept_score;      /* score of each kept box; NULL: not requested */
-  float *kept_box;        /* four corners of each kept box; NULL: not requested */
+  uint8_t *outcome;       /* NULL if not requested */
+  int32_t *suppressed_by; /* NULL if not requested */
+  float *kept_score;      /* score of each kept box; NULL if not requested */
+  float *kept_box;        /* four corners of each kept box; NULL if not requested */
 } nms__frame;
 
 /* classes.c: empties the table for up to `boxes` classes. */

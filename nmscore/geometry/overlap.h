@@ -39,7 +39,7 @@ typedef struct nms__box {
 
 typedef struct nms__columns {
   const float *x1, *y1, *x2, *y2, *scaled;
-  const int32_t *class_id; /* NULL: boxes suppress across classes */
+  const int32_t *class_id; /* NULL if boxes suppress across classes */
 } nms__columns;
 
 /* A coordinate beyond this is invalid, so that areas and unions stay finite. */

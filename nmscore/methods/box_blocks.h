@@ -43,7 +43,7 @@ typedef struct nms__box_blocks {
   size_t count;          /* number of boxes */
   nms__pair_bounds pair; /* what kernels get */
   float least_area;      /* no box has a lesser one */
-  int screens; /* not 0: rows may leave out pairs below the bounds, because these have no effect */
+  int screens; /* if nonzero, rows may leave out pairs below the bounds, which have no effect */
   nms__box_columns box; /* by place, the position in spatial order; `scaled` is the area;
                               * behind the last box, to the end of its block, boxes without area */
   nms__columns box_view, bounds_view, group_view; /* the columns as kernels read them */
@@ -145,7 +145,7 @@ typedef struct nms__row {
   float value[NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN)));
 
   size_t compared; /* number of blocks that were compared so far */
-  int upright; /* not 0: set by the caller after nms__row_begin to get all boxes that intersect the
+  int upright; /* the caller sets this to 1 after nms__row_begin to get all boxes that intersect the
                 * upright bounding box, without metrics */
 
   /* used by nms__row_next */
@@ -162,7 +162,7 @@ typedef struct nms__row {
   nms__measure_block *measure; /* the kernel for the next block */
   int metric;
   float min_size_ratio;         /* 0 if refine compares the areas, because boxes are rotated */
-  int refines;                  /* not 0: kernels alone do not decide `mask` or `value` */
+  int refines;                  /* nonzero if kernels alone do not decide `mask` or `value` */
   nms__rotated_box rotated_box; /* the box in the columns of the screen */
 } nms__row;
 
@@ -174,8 +174,8 @@ nms__row_is_unmeasured (const nms__frame *f)
   return f->rotated && f->method.method == NMS_METHOD_HARD && f->method.metric == NMS_METRIC_IOU;
 }
 
-/* Starts the row of the box at `place`. `wanted` has a bit for each place: boxes whose bit is not
- * set are left out. It is read when a block is visited. NULL: all boxes are wanted. */
+/* Starts the row of the box at `place`. `wanted` has a bit for each place, and boxes whose bit
+ * is 0 are left out; NULL if all boxes are wanted. Its bits are read when a block is visited. */
 void nms__row_begin (nms__row *row, const nms__frame *frame, const nms__box_blocks *blocks,
     size_t place, const uint64_t *wanted);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * merge: methods merge, greedy-merge and average. The boxes are visited in rank order. A box that
- * no better one has claimed is the head of a cluster. With method merge every box, with the other
- * two every kept head claims the boxes below it that it overlaps and that are unclaimed. A claimed
- * box joins its cluster when its turn comes, because the sums are in rank order.
+ * no better box has claimed is the head of a cluster. A box claims all unclaimed boxes of lower
+ * rank that it overlaps; with method merge every box does so, with the other two only kept heads. A
+ * claimed box joins its cluster when it is visited, because sums are computed in rank order.
  */
 #include "box_blocks.h"
 #include "fused_box.h"
@@ -32,8 +32,8 @@ typedef struct merge {
                              * box has itself */
   uint32_t *cluster; /* number in `kept`, by frame position of the head; NO_CLUSTER if the
                              * head is over-cap */
-  float *weights;    /* sum of the weights of a cluster, by number; of one with one member that
-                             * weight, negative */
+  float *weights;    /* sum of the weights of a cluster, by number; negated if it has one
+                             * member only */
   member *members;   /* with visits, by rank */
 } merge;
 

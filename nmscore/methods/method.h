@@ -51,7 +51,7 @@ nms__positions_related (const nms__frame *f, size_t a, size_t b)
   return f->parent.data && nms__related (f, f->index[a], f->index[b]);
 }
 
-/* Returns the score of the box at `pos`. Those beyond FLT_MAX count as FLT_MAX. */
+/* Returns the score of the box at `pos`, or FLT_MAX if the score is greater. */
 static inline float
 nms__method_score (const nms__frame *f, size_t pos)
 {

@@ -29,7 +29,7 @@
 typedef struct scratch {
   nms__box_blocks blocks;
   uint64_t *undecided;    /* indexed by place */
-  uint64_t *key;          /* packed current score and frame position, by place; 0: decided */
+  uint64_t *key;          /* packed current score and frame position, by place; 0 if decided */
   uint64_t *best[LEVELS]; /* greatest key of each block, of each NMS__BLOCK of these, and so on; 0
                            * behind the last one to the end of its block */
   size_t top, top_count;  /* the lowest level that is one block, and the number of its keys */
@@ -37,7 +37,7 @@ typedef struct scratch {
 
   /* of a frame that is decided by tiles */
   nms__tiles tiles;
-  size_t tile; /* number of the next tile; tile_count + 1: the whole frame is searched */
+  size_t tile; /* number of the next tile; tile_count + 1 to search the whole frame */
   size_t block, end_block; /* the blocks of the current one */
   uint64_t *kept;          /* indexed by place */
   uint64_t
@@ -88,7 +88,7 @@ greatest (const uint64_t *keys, size_t count)
   return most > other ? most : other;
 }
 
-/* Computes the maximum of each block of the `count` keys, and those of the levels above. */
+/* Computes the maximum of each block of the `count` keys, and the maxima of the higher levels. */
 static void
 find_maxima (scratch *s, size_t count)
 {
@@ -108,8 +108,8 @@ find_maxima (scratch *s, size_t count)
   s->top_count = count;
 }
 
-/* Computes the maximum of a block, one of whose keys was lowered, and those above that were equal
- * to it. */
+/* Computes the maximum of a block again after one of its keys was lowered, and the maxima of higher
+ * levels that were equal to the old one. */
 static void
 renew_maxima (const scratch *s, size_t block)
 {

@@ -18,7 +18,7 @@ typedef struct nms__tiles {
   const nms__frame *frame;
   const nms__box_blocks *blocks;
   size_t first, end; /* the places of the current tile */
-  size_t near_count; /* tiles that intersect it; more than NMS__BLOCK: not all are in `near` */
+  size_t near_count; /* tiles that intersect it; `near` has the first NMS__BLOCK of them */
   float near[5][NMS__BLOCK]
       __attribute__ ((aligned (NMS__ALIGN))); /* bounding boxes of these tiles */
   uint64_t compared; /* comparisons of a box with a block so far, counted by the caller */
@@ -48,7 +48,7 @@ typedef struct nms__visits {
   /* used by nms__visits_next */
   nms__tiles tiles;
   const uint64_t *ranked, *waiting;
-  int in_tiles;          /* not 0: `list` is sorted by tile and rank; 0: by rank */
+  int in_tiles;          /* nonzero if `list` is sorted by tile, then rank; 0 if by rank alone */
   uint32_t *list;        /* places */
   size_t next, list_end; /* the next element of `list`, and the end of the current tile in it */
   size_t tile;           /* number of the next tile */

@@ -19,8 +19,8 @@
 /* A cluster, by the place of its head. Its box is that of the blocks at this place. */
 typedef struct cluster {
   uint32_t number; /* number of clusters that began before */
-  uint32_t last;   /* the member that joined last: first element of the list `previous` */
-  uint32_t kept;   /* number of the kept box; NONE: over-cap */
+  uint32_t last;   /* the member that joined last; `previous` links it to the others */
+  uint32_t kept;   /* number of the kept box; NONE if over-cap */
   nms__cluster_sums sums;
   float corners[4]; /* sum of the corners times the scores, in the coordinates of the head */
 } cluster;
@@ -34,8 +34,8 @@ typedef struct weighted {
   float *score;             /* score of the cluster, indexed by place of the head */
   size_t count;             /* number of clusters */
   uint32_t *head;           /* place of the cluster's head, by frame position */
-  uint32_t *previous;       /* the member that joined before, by frame position; NONE: the head */
-  uint8_t *has;             /* not 0: the current cluster has a member of the source */
+  uint32_t *previous;       /* member that joined before, by frame position; NONE if head */
+  uint8_t *has;             /* by source: nonzero if the current cluster has a member of it */
 } weighted;
 
 static weighted

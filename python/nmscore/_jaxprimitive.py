@@ -82,7 +82,7 @@ def _run(*args: Any, **params: Any) -> Any:
 
 
 def _zero_tangents(args: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Tuple[Any, Any]:
-    """As for argmax, the results are indices and do not change with the boxes."""
+    """Returns zero tangents, as for argmax, because the results are indices."""
     results = nms_p.bind(*args, **params)
     return results, [ad.Zero(jax.typeof(r).to_tangent_aval()) for r in results]
 

@@ -147,8 +147,8 @@ open_tensor (const dlpack_tensor *tensor, PyObject *lender, const char *name, ar
   return 1;
 }
 
-/* Forgets the exception that is set. Returns 0, or -1 if it must end the program, such as
- * KeyboardInterrupt. */
+/* Clears the exception that is set and returns 0; or keeps it and returns -1 if it must end the
+ * program, such as KeyboardInterrupt. */
 static int
 forget (void)
 {

@@ -24,7 +24,7 @@ typedef struct dlpack_tensor {
   uint8_t code, bits; /* type (DLPACK_INT ...) and size of a number */
   uint16_t lanes;     /* numbers in an element */
   int64_t *shape;
-  int64_t *strides; /* in elements; NULL: packed, the last index fastest */
+  int64_t *strides; /* in elements; NULL if packed, the last index fastest */
   uint64_t byte_offset;
 } dlpack_tensor;
 
@@ -34,8 +34,8 @@ typedef struct dlpack_managed {
   void (*deleter) (struct dlpack_managed *self);
 } dlpack_managed;
 
-/* Functions that a type of arrays lends in a capsule of this name, its attribute
- * __dlpack_c_exchange_api__ (DLPack 1.3), of the major version 1. `view` describes an array
+/* Name of the capsule in the attribute __dlpack_c_exchange_api__ of an array type (DLPack 1.3). The
+ * capsule holds a dlpack_exchange, used here if its major version is 1. `view` describes an array
  * without owning it, and returns 0, or -1 with an exception. */
 #define DLPACK_EXCHANGE "dlpack_exchange_api"
 

@@ -13,7 +13,7 @@ int pylazy_add (PyObject *module);
 
 /* A device with a context. One thread uses it at a time. */
 typedef struct pylazy_device {
-  nms_lazy_backend *backend; /* NULL: eager */
+  nms_lazy_backend *backend; /* NULL for the eager executor */
   nms_lazy_cache *cache;
   nms_lazy *lz;
   int running; /* a read has released the interpreter's lock */

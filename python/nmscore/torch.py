@@ -163,8 +163,8 @@ def _check_idxs(boxes: torch.Tensor, idxs: torch.Tensor) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _rounded_down(threshold: float) -> float:
-    """Returns the largest float32 up to the threshold, which float32 overlaps exceed exactly if
-    they exceed the threshold. nmscore rounds to nearest."""
+    """Returns the largest float32 up to the threshold: a float32 overlap exceeds both or neither.
+    nmscore itself would round the threshold to the nearest float32."""
     nearest = numpy.float32(threshold)
     if float(nearest) > threshold:
         nearest = numpy.nextafter(nearest, numpy.float32(-1))
@@ -202,7 +202,7 @@ def _batched_nms(boxes: torch.Tensor, scores: torch.Tensor, idxs: torch.Tensor,
 
 
 def _unknown_size(boxes: torch.Tensor) -> torch.Tensor:
-    """Returns the result of a fake kernel, whose size only a run shows."""
+    """Returns the result of a fake kernel; its size is unknown until the operator runs."""
     size = torch.library.get_ctx().new_dynamic_size()
     return boxes.new_empty(size, dtype=torch.long)
 

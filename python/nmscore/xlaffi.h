@@ -124,7 +124,7 @@ typedef struct xlaffi_frame {
   xlaffi_attributes attributes;
 } xlaffi_frame;
 
-/* Whether a struct that XLA passed has the field `field`. */
+/* Tells whether a struct that XLA passed has the field `field`. */
 #define XLAFFI_HAS(pointer, field) \
   ((pointer)->size >= (size_t) ((const char *) (&(pointer)->field + 1) - (const char *) (pointer)))
 

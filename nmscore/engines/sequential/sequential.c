@@ -196,7 +196,7 @@ take_top (nms__undecided *a, const scratch *s, size_t n, nms__undecided *top)
     top->key[n] = NMS__GONE;
 }
 
-/* Advances the columns of `top` by n boxes. */
+/* Advances the columns of `top` past its first n boxes. */
 static void
 pass_over (nms__undecided *top, size_t n)
 {

@@ -10,7 +10,7 @@
 typedef struct nms__undecided {
   nms__frame *f;
   float *x1, *y1, *x2, *y2, *scaled;
-  int32_t *class_id; /* NULL: boxes suppress across classes */
+  int32_t *class_id; /* NULL if boxes suppress across classes */
   int32_t *key;  /* ordered like the score; NMS__GONE: a removed box, or padding up to the end of
                    * the block */
   uint32_t *pos; /* frame position */

@@ -67,7 +67,7 @@ sorted_all (nms__frame *f, const nms__sorted_scratch *s)
     if (class)
       class->kept++;
   }
-  /* the boxes behind the full cap were not tested */
+  /* the boxes that rank below the one that filled the cap were not tested */
   nms__over_cap_keys (f, f->index, w.ranked.keys + rank, w.ranked.count - rank);
   nms__over_cap_keys (f, f->index, f->packed, w.left);
 }

@@ -22,9 +22,9 @@ typedef struct nms__sweep {
   uint32_t *kept; /* output: numbers of the kept boxes */
   double limit;
   uint64_t cap; /* number of kept boxes at which the sweep stops; not 0 */
-  int careful;  /* not 0: every pair that passes the screen gets the exact test, because the frame
-                 * has parents */
-  int with_suppressors; /* not 0: write the suppressors */
+  int careful;  /* nonzero if every pair that passes the screen gets the exact test, because the
+                 * frame has parents */
+  int with_suppressors; /* nonzero to write the suppressors */
 } nms__sweep;
 
 /* The loops of engine sorted that are compiled once per instruction set. */

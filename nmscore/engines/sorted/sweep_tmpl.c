@@ -93,9 +93,9 @@ sweep_kept (const nms__sweep *s, size_t first, uint32_t undecided, size_t kept_c
   return sweep_one_by_one (s, first, undecided, kept_count);
 }
 
-/* As sweep_kept, but notes the suppressors. The loop runs from the last kept box to the
- * first, so that each lane ends with the first one that may exceed, and with the difference to
- * what surely exceeds. */
+/* Does the same as sweep_kept, and notes the suppressors. The loop runs from the last kept box to
+ * the first, so that each lane of `by` ends with the first kept box whose overlap may exceed the
+ * limit. The lane of `above` is greater than 0 if this overlap certainly exceeds it. */
 static uint32_t
 sweep_kept_noting (const nms__sweep *s, size_t first, uint32_t undecided, size_t kept_count)
 {

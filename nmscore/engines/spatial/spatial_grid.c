@@ -40,7 +40,7 @@
 static void
 set_reach (nms__reach *r, const nms__bounds *bounds)
 {
-  /* The factor is that of the lowest limit, rounded down; 0: any intersection exceeds. */
+  /* the factor of the lowest limit, rounded down; 0 if any intersection exceeds the limit */
   const double factor = bounds->factor;
   const double t = factor / (1.0 - factor) * (1.0 - 1e-5);
   const double aspect = 2.0 * t / (1.0 + t) * (2.0 * t / (1.0 + t)) * (1.0 - 1e-5);

@@ -61,7 +61,7 @@ typedef struct nms__level {
 typedef struct nms__grid {
   nms__reach reach;
   uint32_t *begin;   /* first grid position of each cell, and the end of the last cell */
-  int32_t *class_id; /* indexed by grid position; NULL: boxes suppress across classes */
+  int32_t *class_id; /* indexed by grid position; NULL if boxes suppress across classes */
   uint32_t in_cells; /* number of grid positions in cells; boxes without area follow */
   uint32_t cells;
   uint64_t factor[2], class_factor; /* secret factors for columns, rows and classes */
@@ -75,7 +75,7 @@ typedef struct nms__grid {
   /* indexed by grid position, for the walk in score order only */
   struct nms__box4 *box4;
   int32_t *index;        /* position in the caller's columns */
-  uint32_t *class_entry; /* NULL: no class has options or a cap */
+  uint32_t *class_entry; /* NULL if no class has options or a cap */
   uint8_t *undecided;    /* one element per box4, a bit for each of its undecided boxes */
 } nms__grid;
 

@@ -51,7 +51,7 @@ typedef struct nms__query {
   uint32_t at;   /* grid position */
   int32_t index; /* position in the caller's columns */
   uint32_t run_count;
-  int direct;                 /* not 0: it has more runs than `run` can hold */
+  int direct;                 /* nonzero if it has more runs than `run` can hold */
   uint32_t run[NMS__RUNS][2]; /* first cell; cell behind the last */
 } nms__query;
 

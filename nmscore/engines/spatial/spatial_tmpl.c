@@ -485,7 +485,7 @@ resolve_of_chunk (const nms__cell_boxes *s, const nms__level *l, const bounds_of
   return decide_found (s, &b, &k, &found, by_class);
 }
 
-/* Returns the best of the boxes `bits`. */
+/* Returns the bit number of the box with the greatest score among the boxes `bits`. */
 INLINE unsigned
 best_of (const nms__cell_boxes *s, uint32_t at, uint32_t bits)
 {
