@@ -344,8 +344,8 @@ count_copies (nms_lazy_cache *cache, const nms__trace *t, size_t numbers)
 
 #define ALIGN 64 /* alignment of inputs, in bytes */
 
-/* Runs a compiled program with the inputs of a trace and, as inputs, those of its numbers that the
- * program does not know. */
+/* Runs a compiled program. Its inputs are those of the trace, then the numbers of the trace that
+ * are not constants of the program. */
 static int
 run (nms_lazy_cache *cache, const program *p, const nms__trace *t, char *error, size_t error_size)
 {

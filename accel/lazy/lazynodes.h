@@ -78,7 +78,7 @@ typedef struct nms__info {
   const char *name;         /* name in StableHLO; NULL if the operation has no line of its own */
   int operands;             /* number of operands of an elementwise operation, else 0 */
   int types;                /* accepted types of operands, bits 1 << nms_lazy_type */
-  int32_t result;           /* type of the result; 0: the type of the operands */
+  int32_t result;           /* type of the result; 0 for the type of the operands */
   nms__compute *compute[2]; /* functions for floats and for words */
 } nms__info;
 

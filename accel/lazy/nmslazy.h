@@ -282,12 +282,12 @@ NMS_API int nms_lazy_read (nms_lazy *lz, size_t count, const nms_lazy_tensor *te
     void *const *data);
 
 /* Starts to compute `count` tensors, 1 or more, and returns before their values exist, so that the
- * caller records what comes next meanwhile: a thread of the cache compiles and runs the program. A
+ * caller can go on recording: a thread of the cache compiles and runs the program. A
  * context has one computation at a time: this call, nms_lazy_read (), nms_lazy_clear (),
  * nms_lazy_free (), nms_lazy_dump () and nms_lazy_hash () wait for the one before. Returns 0, or
  * the latched error. If the computation fails, the tensors remain to be computed, and the read that
- * needs them tries it again and returns the error. A process that ends meanwhile waits
- * for the computation, up to 3 seconds (see nmsxla.h). */
+ * needs them tries it again and returns the error. A process that ends during the computation waits
+ * for it, up to 3 seconds (see nmsxla.h). */
 NMS_API int nms_lazy_start (nms_lazy *lz, size_t count, const nms_lazy_tensor *tensors);
 
 /* Waits until the tensors of nms_lazy_start () are computed. Returns 0 or the error of the

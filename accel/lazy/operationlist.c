@@ -148,8 +148,8 @@ nms__operations_free (nms_lazy *lz)
   memset (lz->common, 0, sizeof lz->common);
 }
 
-/* Moves the wanted operations together, in their order, and frees the others. The table
- * holds their new indices meanwhile. */
+/* Moves the wanted operations together, in their order, and frees the others. Uses the table for
+ * their new indices. */
 static void
 compact (nms_lazy *lz)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * process: what the library knows of its process. Thread-safe.
+ * process: decides which process may use plugins, and lets it end safely. Thread-safe.
  *
  * The process that may use plugins is the first one that claims them. The threads of a plugin do
  * not exist in a forked process, where a transfer would wait for them for ever, and a lock that a

@@ -27,7 +27,7 @@ typedef struct nms__tpu_tiles {
   nms__array words;       /* 128 rows for each word */
   nms__array blocked;     /* words of the candidates, one in each sublane */
   nms__array position;    /* rank of each candidate among the kept boxes, -1 if it is not kept */
-  nms__array count, most; /* kept boxes, and their maximum; in all lanes */
+  nms__array count, most; /* number of kept boxes and its maximum, in all lanes */
   nms__array bytes;       /* the candidates as bytes */
   nms__tpu_ranking ranking;
   nms__tpu_caps caps;

@@ -5,11 +5,11 @@
 
 #include "nmscore.h"
 
-/* Columns with a place for each box that a program is made for, or NULL if it has no such column.
- * Their memory is 0 before. */
+/* Columns of the caller, with as many elements as the program has boxes. All bytes are 0 at the
+ * call. A pointer is NULL if the program has no such column. */
 typedef struct nms__xla_columns {
   float *corner[4];
-  int32_t *key;       /* greater keys rank first, equal keys by position; INT32_MIN: no box */
+  int32_t *key;       /* greater keys rank first, equal keys by position; INT32_MIN for padding */
   int32_t *class_id;  /* boxes suppress only boxes of their class */
   int32_t *cap_class; /* class whose kept boxes class_cap limits */
   int32_t *class_cap; /* 0 for no limit */

@@ -22,7 +22,7 @@ typedef struct batch {
   atomic_size_t next;      /* image that no thread has taken yet */
   pthread_mutex_t lock;    /* guards the members below */
   nms_result total;
-  size_t failed;           /* first image that failed; SIZE_MAX: no image failed */
+  size_t failed;           /* first image that failed; SIZE_MAX if none failed */
   int error;               /* error code of that image */
   char text[192];          /* error text of that image; as long as nms_context.error */
   const nms_context *last; /* context that ran the last image */

@@ -24,7 +24,7 @@ greater (size_t a, size_t b)
 }
 
 /* Points the columns of a frame into the arena. The columns of coordinates and scaled areas are
- * NMS__BLOCK elements longer, because engines may write a whole block behind the last box of a
+ * NMS__BLOCK elements longer, because engines may write a whole block after the last box of a
  * class partition, and a partition may begin at any position. */
 static void
 layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)

@@ -113,7 +113,7 @@ group_boxes (nms__frame *f, const nms__partitions *p, const scratch *s)
     }
 }
 
-/* Fills *part with the frame of the partition begin..end-1, whose scratch begins behind the first
+/* Fills *part with the frame of the partition begin..end-1, whose scratch begins after the first
  * `own` bytes. */
 static void
 start_part (const nms__frame *f, size_t begin, size_t end, const nms__class *class, size_t own,
@@ -164,7 +164,7 @@ decide_part (nms__frame *f, const scratch *s, size_t begin, size_t end, const nm
 }
 
 /* Decides the partitions from the last to the first, because an engine may overwrite the columns
- * behind the last box of its frame. Sets *used to the engine of the largest partition. */
+ * after the last box of its frame. Sets *used to the engine of the largest partition. */
 static int
 decide_parts (nms__frame *f, const nms__partitions *p, const scratch *s, int *used)
 {

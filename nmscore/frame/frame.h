@@ -57,8 +57,8 @@ typedef struct nms__class {
   int32_t id;
   float score_threshold;
   double limit;
-  uint64_t cap;       /* most kept boxes; UINT64_MAX: unlimited */
-  uint64_t last;      /* key of the box that filled the cap, set by the engine; 0 at first */
+  uint64_t cap;       /* most kept boxes; UINT64_MAX if unlimited */
+  uint64_t last;      /* key of the box that filled the cap, set by the engine; 0 until then */
   uint32_t kept;      /* number of kept boxes, counted by the engine */
   uint32_t partition; /* number of the entry of the class whose id is its group */
 } nms__class;
@@ -111,7 +111,7 @@ typedef struct nms__frame {
 
   /* values of the options and of the context */
   double limit; /* limit of the common threshold (geometry/overlap.h) */
-  uint64_t cap; /* most kept boxes; UINT64_MAX: unlimited */
+  uint64_t cap; /* most kept boxes; UINT64_MAX if unlimited */
   nms__method method;
   const nms__kernels *kernels;
   uint64_t secret; /* random number, so that a caller cannot predict which boxes are sampled and

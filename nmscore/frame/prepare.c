@@ -43,7 +43,7 @@ needs_sources (const nms__frame *f, const nms_boxes *boxes)
   return f->method.method == NMS_METHOD_WEIGHTED && boxes->source.data;
 }
 
-/* Returns whether the source of box i has a number that the options know. */
+/* Returns whether the options have an entry for the source of box i. */
 static inline int
 has_source (const nms__frame *f, const nms_boxes *boxes, size_t i)
 {

@@ -68,7 +68,7 @@ take_some (nms__frame *f, const nms_boxes *boxes, size_t first, const float *sco
   }
 }
 
-/* Works on whole vectors, the last one with padding behind the n boxes: the columns have space
+/* Works on whole vectors, the last one with padding after the n boxes: the columns have space
  * for it, and only n boxes are counted. */
 static void
 take_block (nms__frame *f, const nms_options *o, const nms_boxes *boxes, size_t first, size_t n,

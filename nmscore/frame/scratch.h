@@ -11,7 +11,7 @@
 
 #define NMS__ALIGN 64
 
-/* Number of elements behind the last one that a vector may write to an array of packed keys. */
+/* Number of elements after the last one that a vector may write to an array of packed keys. */
 #define NMS__KEY_PADDING 8
 
 /* `base` is aligned to NMS__ALIGN. An arena with `base` NULL only adds up sizes. */

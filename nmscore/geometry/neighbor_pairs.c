@@ -131,8 +131,8 @@ one_class (const nms__runs *r, size_t a, size_t b)
   return r->core.class_id[a] & r->core.class_id[b] & (r->hull.class_id[a] == r->hull.class_id[b]);
 }
 
-/* Returns whether boxes that surely exceed are neighbors: the columns of rotated boxes hold upright
- * bounding boxes, and min_size_ratio compares areas. */
+/* Returns whether boxes that certainly exceed the limit in the screen are neighbors. With rotated
+ * boxes the columns hold only upright bounding boxes, and min_size_ratio compares areas, too. */
 static int
 decides_by_screen (const nms__frame *f)
 {
@@ -152,7 +152,7 @@ certain_with (const nms__frame *f, const nms__columns *c, size_t first, size_t n
   return certain;
 }
 
-/* Returns a mask of the runs of `block`: those behind run i that are its neighbors. */
+/* Returns a mask of the runs of `block` that follow run i and are its neighbors. */
 static uint64_t
 neighbors_in_block (const nms__frame *f, const nms__runs *r, const nms__columns *c, size_t block,
     size_t i)

@@ -42,7 +42,7 @@ nms__neighbors_scratch_size (size_t boxes)
   return arena.used;
 }
 
-/* Spreads the lower 8 bits of a number, with three zeros behind each. */
+/* Spreads the lower 8 bits of a number, with three zeros after each. */
 static uint32_t
 spread (uint32_t number)
 {

@@ -46,7 +46,7 @@ nms__bounds_of (double lowest, double highest)
     return bounds;
   if (lowest < 0x1p-16) {
     /* A limit is about 0, so the scaled areas are 0. If all limits are 0, an intersection above
-     * 2^-20 surely exceeds, because unions stay below 2^123. */
+     * 2^-20 certainly exceeds the limit, because unions stay below 2^123. */
     bounds.least = highest < 0x1p-25 ? 0x1p-20f : INFINITY;
     return bounds;
   }

@@ -308,8 +308,8 @@ metric_of (const rectangle *a, const rectangle *b, double inter, int metric)
   }
 }
 
-/* Sets *value to ProbIoU. Returns 0 if it is 0 because the rectangles do not intersect, or surely
- * below the least one. */
+/* Sets *value to ProbIoU. Returns 0 if the rectangles do not intersect, or if their ProbIoU is
+ * certainly too low for the limit (see nms__probiou). */
 static int
 measure_probiou (const rectangle *a, const rectangle *b, const relative *r, double least_square,
     float *value)

@@ -64,7 +64,7 @@ int nms__rotated_exceeds (const nms__frame *frame, int32_t a, int32_t b, double 
 
 /* Sets *value to the metric, an nms_metric, of boxes a and b (positions in the caller's columns) of
  * a frame with rotated boxes, if one of them is rotated or the metric is probiou; otherwise leaves
- * it. Returns 0 if they do not intersect, or if ProbIoU is left out as nms__probiou does. */
+ * it. Returns 0 if they do not intersect, or if nms__probiou returns -1. */
 int nms__rotated_metric (const nms__frame *frame, int32_t a, int32_t b, int metric,
     double least_square, float *value);
 

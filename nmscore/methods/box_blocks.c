@@ -488,7 +488,7 @@ is_near (const nms__row *r, size_t group)
       && c->y2[i] >= r->box.y1;
 }
 
-/* Finds the blocks of the next group that the box intersects. Returns 0 behind the last group. */
+/* Finds the blocks of the next group that the box intersects. Returns 0 after the last group. */
 static int
 next_group (nms__row *r)
 {

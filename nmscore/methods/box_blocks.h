@@ -45,7 +45,7 @@ typedef struct nms__box_blocks {
   float least_area;      /* no box has a lesser one */
   int screens; /* if nonzero, rows may leave out pairs below the bounds, which have no effect */
   nms__box_columns box; /* by place, the position in spatial order; `scaled` is the area;
-                              * behind the last box, to the end of its block, boxes without area */
+                              * after the last box, to the end of its block, boxes without area */
   nms__columns box_view, bounds_view, group_view; /* the columns as kernels read them */
   uint32_t *position;                             /* frame position, by place */
   uint32_t *place;                                /* indexed by frame position */
@@ -59,7 +59,7 @@ typedef struct nms__box_blocks {
   nms__box_columns tile_bounds;  /* the same of each tile; written by nms__tiles_begin */
   uint32_t *tile; /* first place of each tile, the boxes of one square along the Z-order curve, of
                    * about NMS__TILE boxes if the density is even, at most NMS__TILE_MOST; and
-                   * behind the last tile `count`; only filled for more boxes than that */
+                   * after the last tile `count`; only filled for more boxes than that */
   size_t tile_count;
   uint64_t *keys, *keys2; /* for sorting, of class partition and centre; unused afterwards */
   uint32_t *number;       /* class partition, by frame position; unused afterwards */

@@ -12,7 +12,7 @@ typedef struct scratch {
   nms__box_blocks blocks;
   nms__visits visits;
   uint64_t *undecided; /* indexed by place */
-  uint32_t *by;        /* rank of the suppressor, indexed by place; UINT32_MAX: none */
+  uint32_t *by;        /* rank of the suppressor, indexed by place; UINT32_MAX if none */
 } scratch;
 
 static void
@@ -100,7 +100,8 @@ suppress_by_rank (nms__frame *f, const scratch *s, size_t place)
     }
 }
 
-/* Decides all boxes, which no cap excludes, in the order of the visits, and keeps them by rank. */
+/* Decides the boxes of a frame without caps in the order of the visits, then keeps those that were
+ * not suppressed, in rank order. */
 static void
 decide_by_visits (nms__frame *f, scratch *s, const uint64_t *ranked)
 {

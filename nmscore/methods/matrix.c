@@ -24,7 +24,7 @@ typedef struct scratch {
   float sigma;
   float *factor;  /* of the score, by place */
   uint32_t *rank; /* by place, in the array that the sorted keys do not use */
-  uint32_t *by;   /* behind it: place of the box that decides the factor, by place */
+  uint32_t *by;   /* follows `rank`: place of the box that decides the factor, by place */
 } scratch;
 
 /* How a box's score decays, and the place of the box that decides it. `loss` grows with the decay:

@@ -31,7 +31,7 @@ typedef struct scratch {
   uint64_t *undecided;    /* indexed by place */
   uint64_t *key;          /* packed current score and frame position, by place; 0 if decided */
   uint64_t *best[LEVELS]; /* greatest key of each block, of each NMS__BLOCK of these, and so on; 0
-                           * behind the last one to the end of its block */
+                           * after the last one to the end of its block */
   size_t top, top_count;  /* the lowest level that is one block, and the number of its keys */
   float sigma;
 
@@ -312,7 +312,7 @@ find_above (const nms__frame *f, scratch *s, size_t place)
   return best;
 }
 
-/* Goes to the next tile, or to the whole frame behind the last one. */
+/* Goes to the next tile, or to the whole frame after the last one. */
 static void
 enter_next (scratch *s)
 {

@@ -7,8 +7,8 @@
 /* Frames of up to this many boxes are visited in rank order. */
 #define NEAR_MOST 65536
 
-/* Comparisons of a box with a block, for each box of the frame, after which the other boxes are
- * visited in rank order: in a crowded frame most boxes depend on boxes of other tiles. */
+/* After this many comparisons of a box with a block per box of the frame, the remaining boxes are
+ * visited in rank order, because in a crowded frame most boxes depend on boxes of other tiles. */
 #define COMPARED_MOST 2
 
 #define NONE UINT32_MAX

@@ -2,7 +2,7 @@
 /*
  * kernels: the functions that are compiled once per instruction set: a table of those that several
  * folders use, which leads to the tables of single users. All sets compute the same bits. Columns
- * are padded to whole blocks: kernels may read, but do not use, the elements behind the last box up
+ * are padded to whole blocks: kernels may read, but do not use, the elements after the last box up
  * to the end of its block.
  */
 #ifndef NMS_KERNELS_H
@@ -22,7 +22,7 @@ typedef struct nms__kernels {
 
   /* Returns which of the boxes first .. first+n-1 of the box's class may exceed the limit: bit
    * i for box first+i. n is at most NMS__BLOCK and `first` a multiple of it. Sets *certain to
-   * those that surely exceed, unless `certain` is NULL. */
+   * those that certainly exceed, unless `certain` is NULL. */
   uint64_t (*overlap_block) (const nms__columns *columns, size_t first, size_t n,
       const nms__box *box, const nms__bounds *bounds, uint64_t *certain);
 

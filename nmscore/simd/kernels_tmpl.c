@@ -24,7 +24,7 @@ screen_block (const nms__columns *c, size_t first, size_t n, const wide *b, int 
   return bits;
 }
 
-/* Returns those boxes of `mask` that surely exceed the limit. Tests a whole block without a loop if
+/* Returns the boxes of `mask` that certainly exceed the limit. Tests a whole block unrolled if
  * all of its boxes are in `mask`. */
 INLINE uint64_t
 certain_block (const nms__columns *c, size_t first, uint64_t mask, const wide *b,
@@ -162,7 +162,7 @@ count_before (const int32_t *key, size_t first, size_t vectors, size_t count, in
 #pragma GCC unroll 2
     for (size_t v = 0; v < vectors; v++)
       before[v] = i_count_gt (before[v], i_set (key[j]), below[v]);
-  for (; j < end; j++) /* an equal key precedes in the lanes behind its own */
+  for (; j < end; j++) /* an equal key precedes in the lanes after its own */
 #pragma GCC unroll 2
     for (size_t v = 0; v < vectors; v++) {
       const int32_t *lower = behind + KEYS - 1 - (j - first) + v * LANES;

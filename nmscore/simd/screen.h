@@ -55,7 +55,7 @@ screen_lanes (const nms__columns *c, size_t i, const wide *b, int by_class)
   return by_class ? m_and (hit, v_class_is (c->class_id + i, b->class_id)) : hit;
 }
 
-/* Returns which of the LANES boxes starting at i surely exceed every limit. Does not compare
+/* Returns which of the LANES boxes starting at i certainly exceed every limit. Does not compare
  * class ids. */
 INLINE vm
 certain_lanes (const nms__columns *c, size_t i, const wide *b, const nms__bounds *bounds)

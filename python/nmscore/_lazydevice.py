@@ -65,7 +65,7 @@ class Device:
         return {name: count - self._opened[name] for name, count in now.items()}
 
     def limit(self, programs: int) -> None:
-        """Sets the greatest number of compiled programs of all devices that share them, at first
+        """Sets the greatest number of compiled programs of all devices that share them, initially
         32. The programs used least recently are freed."""
         _nmsaccel.lazy_limit(self._handle, programs)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Average precision (AP) of boxes against marked ones, as COCO's evaluation defines it: the figures
-are those of pycocotools, and numpy matches all images at once."""
+"""Average precision (AP) of boxes against the ground truth, as COCO's evaluation defines it. The
+results are those of pycocotools, and numpy matches all images at once."""
 from __future__ import annotations
 
 from typing import Any, Iterator, List, NamedTuple, Tuple

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dlpack: the structs of the DLPack protocol, version 0, in which torch, JAX and others lend
- * their arrays. An object's method __dlpack__ returns a capsule named DLPACK_CAPSULE that holds
- * a dlpack_managed; its memory is valid until the capsule is freed. The layout is that of
+ * dlpack: the structs of the DLPack protocol, version 0, by which torch, JAX and others
+ * share their arrays. An object's method __dlpack__ returns a capsule named DLPACK_CAPSULE that
+ * holds a dlpack_managed; its memory is valid until the capsule is freed. The layout is that of
  * DLPack's own header (https://dmlc.github.io/dlpack), of which this is the part that is read.
  */
 #ifndef NMS_PYTHON_DLPACK_H

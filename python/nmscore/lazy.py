@@ -48,7 +48,7 @@ _defaults = threading.local()
 
 
 def default_device() -> Device:
-    """Returns the device of this thread, at first one that runs programs in C."""
+    """Returns the device of this thread: initially the one that runs programs in C."""
     if not hasattr(_defaults, "device"):
         _defaults.device = Device()
     device: Device = _defaults.device

@@ -224,7 +224,8 @@ lazy_shape (PyObject *module, PyObject *args)
                      : Py_BuildValue ("(i(ii))", s.type, s.dims[0], s.dims[1]);
 }
 
-/* Reads tensors of which `buffers` has writable buffers, or None. */
+/* Reads each tensor into its writable buffer in the tuple `buffers`. None in place of a buffer
+ * leaves the values on the device. */
 static int
 read_into (pylazy_device *d, const nms_lazy_tensor *tensors, PyObject *buffers, Py_ssize_t count)
 {

@@ -185,7 +185,7 @@ read_method (PyObject *const *args, py_options *o)
   return read_weights (args[3], o);
 }
 
-/* Reads the name of an engine; engine xla is added to the context. */
+/* Reads the name of an engine. "xla" selects the added engine of the context. */
 static int
 read_engine (PyObject *value, py_options *o)
 {

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Finds the method and the threshold that suit a detector, from its boxes and marked ones.
+"""Finds the method and the threshold that suit a detector, from its boxes and the ground truth.
 
     python3 -m nmscore.tune BOXES TRUTH
 
-BOXES are the boxes of a detector before any suppression, TRUTH the marked ones: COCO results and a
-COCO annotation file, or two recordings (JSON Lines of boxrecord, nms-filter or DL Streamer), in
-which equal timestamps name one frame. Each setting is a row of the table: AP (the mean over IoU 0.5
-to 0.95), AP50 and the best F1 at IoU 0.5, in percent, as means over the classes. Below it stand the
-figures of each class, and a pipeline with the best setting."""
+BOXES are the boxes of a detector before any suppression, TRUTH the boxes that people marked: COCO
+results and a COCO annotation file, or two recordings (JSON Lines of boxrecord, nms-filter or DL
+Streamer) whose frames are matched by timestamp. Prints a table with a row for each setting: AP (the
+mean over IoU 0.5 to 0.95), AP50 and the best F1 at IoU 0.5, in percent, as means over the classes;
+then the figures of each class, and a pipeline with the best setting."""
 from __future__ import annotations
 
 import argparse

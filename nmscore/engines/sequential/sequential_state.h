@@ -23,7 +23,7 @@ typedef struct nms__undecided {
 #define NMS__PICKS NMS__BLOCK
 
 /* The boxes that a step keeps, in order of rank. A vector may read, but not use, elements
- * behind the last one. */
+ * after the last one. */
 typedef struct nms__picks {
   float x1[2 * NMS__PICKS], y1[2 * NMS__PICKS], x2[2 * NMS__PICKS], y2[2 * NMS__PICKS];
   float scaled[2 * NMS__PICKS];
@@ -43,7 +43,7 @@ typedef struct nms__sequential_kernels {
   size_t (*pick) (const nms__undecided *a, int wanted, uint32_t *positions);
 
   /* Sets, for each i < n <= NMS__BLOCK, which of the boxes i+1 .. n-1 may exceed the limit with box
-   * i, and which of those surely do. Returns those i with any. */
+   * i, and which of those certainly do. Returns a mask of the i for which any may. */
   uint64_t (*rows) (const nms__undecided *a, size_t n, uint64_t *may, uint64_t *surely);
 
   /* Removes the boxes that the picks suppress and closes the gaps, in one pass. */

@@ -178,7 +178,7 @@ note_suppressors (const nms__undecided *a, size_t first, uint64_t gone, vi by,
   }
 }
 
-/* Moves the boxes of `keep` in the vector starting at `from` to `to` and behind. */
+/* Moves the boxes of `keep` in the vector starting at `from` to positions `to`, to + 1, ... */
 INLINE void
 squeeze (nms__undecided *a, size_t to, size_t from, uint64_t keep, int by_class)
 {
@@ -200,7 +200,7 @@ squeeze (nms__undecided *a, size_t to, size_t from, uint64_t keep, int by_class)
 }
 
 /* Moves the boxes that no pick suppresses in `vectors` vectors starting at `first` to `to`.
- * Returns the position behind the last one moved. */
+ * Returns the position after the last one moved. */
 INLINE size_t
 step_vectors (nms__undecided *a, size_t first, size_t vectors, const nms__picks *picks, size_t to,
     int by_class, int with_suppressors)

@@ -24,7 +24,7 @@ typedef struct nms__rotated_unit {
   size_t kept;                  /* number of kept boxes that the whole unit was tested against */
   nms__rotated_box box[NMS__BLOCK]; /* the candidates */
   uint32_t by[NMS__BLOCK];          /* number of the first kept box that suppresses the candidate;
-                                     * UINT32_MAX: none found yet */
+                                     * UINT32_MAX until one is found */
 } nms__rotated_unit;
 
 /* Prepares the unit for a frame with rotated boxes and at least one box. */

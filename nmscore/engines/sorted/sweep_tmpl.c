@@ -17,7 +17,7 @@ widen_at (const nms__columns *c, size_t i)
 enum { VECTORS = NMS__UNIT / LANES };
 
 /* Tests the unit starting at `first` against box b. Clears in `clear` the lanes of boxes that
- * may exceed the limit with b, and in `unsure` those of boxes that surely do. bounds.least
+ * may exceed the limit with b, and in `unsure` those of boxes that certainly do. bounds.least
  * excludes intersections with an extent that counts as 0. */
 INLINE void
 meet (const nms__columns *c, size_t first, const wide *b, vf factor, vf least, vm clear[VECTORS],

@@ -66,7 +66,7 @@ nms__box4_may (const nms__box4 *q, const nms__wide_box *b, const nms__bounds *bo
   return bits;
 }
 
-/* Returns which of the four boxes surely exceed the limit with the one box. */
+/* Returns which of the four boxes certainly exceed the limit with box `b`. */
 INLINE unsigned
 nms__box4_surely (const nms__box4 *q, const nms__wide_box *b, const nms__bounds *bounds)
 {

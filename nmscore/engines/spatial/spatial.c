@@ -168,7 +168,7 @@ probe_directly (const walk *w, const nms__query *k, int precise)
   nms__for_runs (w->g, &k->hull, k->class_id, probe_run, &a);
 }
 
-/* ------------------------------------------------------------ the walk */
+/* ------------------------------------------------- walk in score order */
 
 static void
 add_member (walk *w, uint32_t at, int undecided)
@@ -341,7 +341,7 @@ visit (const walk *w, const member *m)
   return 1;
 }
 
-/* Returns the rank behind the box that filled the total cap, 0 if none did. */
+/* Returns one more than the rank of the box that filled the total cap, or 0 if none did. */
 static inline size_t
 decide (walk *w, uint64_t cap, int precise)
 {

@@ -35,7 +35,7 @@
 #define STEPS_PER_OCTAVE 8 /* entries of nms__grid.size_of for each factor of two */
 #define WRAPS 16.0
 #define LEAST_COLUMNS 16.0 /* more than most queries need, so that few extend over two tiles */
-#define LITTLE 0.25f       /* a lower limit bounds the sides too little */
+#define LITTLE 0.25f       /* below this, the limit bounds the sides too loosely */
 
 static void
 set_reach (nms__reach *r, const nms__bounds *bounds)
@@ -186,8 +186,8 @@ set_most_sides (const nms__grid *g, nms__level *l, unsigned size, unsigned aspec
   l->most_h = (float) sqrt (area * high);
 }
 
-/* Finds the largest sides of each level's boxes. This pass is worth its time where the limit is
- * so low that only the sides bound the reach. */
+/* Finds the largest sides of each level's boxes. This pass saves time only if the limit is so low
+ * that just the sides bound the distance of boxes that may exceed it. */
 static void
 find_most_sides (nms__grid *g, const nms__frame *f, const uint16_t *level_of)
 {

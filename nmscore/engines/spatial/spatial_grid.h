@@ -34,7 +34,7 @@ nms__mean_reach (double distance, double limit)
 /* What a box must have in common with another box for their IoU to exceed a limit. */
 typedef struct nms__reach {
   float least_area, most_area;     /* bounds of the other box's area, divided by the box's */
-  float least_aspect, most_aspect; /* bounds of the other's width / height, as above */
+  float least_aspect, most_aspect; /* bounds of the other's width / height, divided by the box's */
   float most_side;                 /* the other box's sides are less than this times the box's */
   double distance; /* on each axis the distance of the centres is less than this times
                                 * the sum of both sides */
@@ -66,7 +66,7 @@ typedef struct nms__grid {
   uint32_t cells;
   uint64_t factor[2], class_factor; /* secret factors for columns, rows and classes */
   double span[2], middle[2];     /* extents and centre of the rectangle that holds most centres */
-  int size_begin, size_width;    /* in steps of size_of */
+  int size_begin, size_width;    /* of size classes, in indices of size_of */
   uint8_t size_of[2048];         /* size class, from the upper bits of a float */
   uint8_t aspect_of[256];        /* aspect class, from the exponent of a float */
   uint16_t occupied[NMS__SIZES]; /* a bit for each aspect class that has boxes */
@@ -97,7 +97,7 @@ nms__aspect_class (const nms__grid *g, float aspect)
 }
 
 /* Return the least area, or the least width / height, of a class; 0 for the first class,
- * infinity behind the last. */
+ * infinity after the last. */
 #define NMS__INFINITE_STEP 2040 /* in steps of size_of; no area reaches it */
 
 static inline float

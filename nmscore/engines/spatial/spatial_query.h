@@ -52,7 +52,7 @@ typedef struct nms__query {
   int32_t index; /* position in the caller's columns */
   uint32_t run_count;
   int direct;                 /* nonzero if it has more runs than `run` can hold */
-  uint32_t run[NMS__RUNS][2]; /* first cell; cell behind the last */
+  uint32_t run[NMS__RUNS][2]; /* first cell; cell after the last */
 } nms__query;
 
 /* The rectangle of cells that a query needs of a level. */

@@ -74,7 +74,7 @@ cell_number (const nms__grid *g, const nms__level *l, double x, double y, uint64
 }
 
 /* Writes the cell of each box to s->cell_of, and the number of boxes of each bucket to b->end.
- * Boxes without area get the cell behind the last one. */
+ * Boxes without area get the cell after the last one. */
 static void
 number_cells (const nms__grid *g, const nms__frame *f, const nms__spatial_scratch *s, buckets *b)
 {
@@ -205,7 +205,7 @@ nms__scatter_to_box4 (nms__grid *g, nms__frame *f, const nms__spatial_scratch *s
   g->index = s->index;
   g->class_entry = f->class_entry ? s->class_entry : NULL;
   g->undecided = s->undecided;
-  /* The lanes behind the last box are read but not used. */
+  /* The lanes after the last box are read but not used. */
   memset (&g->box4[f->count / NMS__BOX4], 0, sizeof *g->box4);
   for (unsigned k = 0; k < b.count; k++) {
     const uint32_t from = k ? b.end[k - 1] : 0;

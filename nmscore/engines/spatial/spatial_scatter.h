@@ -25,7 +25,7 @@ typedef struct nms__cell_boxes {
   uint32_t *position;  /* indexed by grid position: the frame position */
   uint64_t *undecided; /* a bit for each grid position of a cell, and an extra word */
   uint32_t *waiting;   /* indexed by grid position: the box that waits for this one to be decided */
-  uint32_t *kept;      /* a bit for each frame position; 0 at first */
+  uint32_t *kept;      /* a bit for each frame position, initially 0 */
 } nms__cell_boxes;
 
 /* The function of spatial_tmpl.c, which is compiled once per instruction set. */
@@ -42,7 +42,7 @@ typedef struct nms__spatial_scratch {
   uint32_t *cell_of; /* cell of each box of the frame; used until the boxes are scattered */
   int32_t *class_id; /* see nms__grid.class_id */
 
-  /* arrays that only the engine's walk over the boxes uses */
+  /* arrays that only the walk in score order uses */
   struct nms__box4 *box4;
   int32_t *index;
   uint32_t *class_entry;
