@@ -103,7 +103,7 @@ typedef struct nms__operation {
   int fixed;      /* it depends on constants only */
   int hidden;     /* it belongs to a loop's function that has ended */
   int wanted;     /* bit 1 if a wanted operation uses it, NMS__WANTED if it is read */
-  int32_t number; /* in the trace, or -1 */
+  int32_t number; /* number of its node in the trace, or -1 */
   void *value;    /* data of an INPUT, or NULL if only the device has it */
   void *resident; /* copy of an INPUT's data on the device, or NULL */
   int pending;    /* a computation was started and has not yet written `value` */
@@ -113,7 +113,7 @@ typedef struct nms__operation {
 
 /* A trace that a cache runs on its worker. */
 typedef struct nms__job {
-  struct nms__job *next; /* in the queue */
+  struct nms__job *next; /* next in the queue */
   nms__trace trace;
   int is_queued;
   int is_done; /* under the worker's lock */
@@ -128,7 +128,7 @@ typedef struct nms__worker {
   pthread_cond_t changed; /* a job was added or is done, or the thread is to end */
   nms__job *first, **last;
   pthread_t thread;
-  pid_t process; /* that made the cache */
+  pid_t process; /* process that made the cache */
   int has_thread, ends;
 } nms__worker;
 

@@ -430,13 +430,13 @@ NMS_API nms_lazy_tensor nms_lazy_argmax (nms_lazy *lz, nms_lazy_tensor a, int ax
     nms_lazy_tensor *index);
 
 /* Adds the elements (F32 or S32) along `axis`. The result lacks that axis. The order is
- * defined: with n elements left, the last n / 2 (rounded down) are added to the first
- * n / 2, and the elements after the sums remain; until one element is left. */
+ * defined: while n > 1 elements are left, the last n / 2 (rounded down) are added to the
+ * first n / 2; if n is odd, the middle one remains as it is. */
 NMS_API nms_lazy_tensor nms_lazy_sum (nms_lazy *lz, nms_lazy_tensor a, int axis);
 
-/* Returns the indices, S32, that sort a vector or each row of a matrix (F32 or S32): of the
- * greatest element first, of equal elements in ascending order; -0 equals 0, and each NaN
- * comes last. Indices of a matrix are those in the row. */
+/* Returns the indices, S32, that sort a vector or each row of a matrix (F32 or S32) in descending
+ * order. Indices of equal elements ascend; -0 equals 0, and NaNs come last. Indices of a matrix
+ * count within the row. */
 NMS_API nms_lazy_tensor nms_lazy_order (nms_lazy *lz, nms_lazy_tensor a);
 
 /* Returns the elements of a vector, or the rows of a matrix, at the indices in the vector

@@ -14,7 +14,7 @@ int nms__stablehlo_classes_set (const nms__stablehlo_job *job, uint32_t field);
 /* The least key with which a box takes part, S32. */
 nms_lazy_tensor nms__stablehlo_classes_least (nms_lazy *lz, const nms__stablehlo_job *job,
     nms_lazy_tensor class_id);
-/* nms_lazy_limit_of (), F32. */
+/* The limit in the form of nms_lazy_limit_of (), F32. */
 nms_lazy_tensor nms__stablehlo_classes_limit (nms_lazy *lz, const nms__stablehlo_job *job,
     nms_lazy_tensor class_id);
 /* The three numbers of nms__tpu_threshold_limit (), F32. */

@@ -163,10 +163,10 @@ load_limit (Tiles *t, int w)
   return (nms__tpu_limit) { number[0], number[1], number[2] };
 }
 
-/* Tests of the candidates of a word (sublanes) and the boxes of a block (lanes). */
+/* Results of comparing each candidate of a word (sublane) with each box of a block (lane). */
 typedef struct {
   nms__value hits; /* the box would suppress the candidate */
-  nms__value same; /* they have the same class; unset without classes */
+  nms__value same; /* both have the same class; unset without classes */
 } Pairs;
 
 /* Prints the test which candidates of word `w` are neither parents nor parts of the boxes of the

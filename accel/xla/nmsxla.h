@@ -34,19 +34,20 @@
  * If the program cannot be run, plugins are opened without a trial, and nms_xla_probe_check ()
  * returns the reason.
  *
- * Programs in files: if NMS_XLA_PROGRAMS names a folder, which is made if it does not exist,
- * compiled programs are written there and found by later processes, if the plugin can serialize and
- * load them. A file serves the plugin's file, the machine and the text for which it was written;
- * one that is damaged or does not fit is ignored and replaced. Nothing limits the number of files.
+ * Programs in files: if NMS_XLA_PROGRAMS names a folder, compiled programs are written there and
+ * found by later processes, if the plugin can serialize and load them. The folder is made if it
+ * does not exist. A file is valid for the plugin's file, the machine and the text for which it was
+ * written. A file that is damaged or does not fit is replaced. The number of files has no limit.
  * A folder that belongs to another user, or to which others may write, is not used.
  *
  * Processes: a plugin starts threads, so it cannot be used in a process forked
  * from one that used it. All functions return an error there and do not touch open
  * devices. A plugin's library is never unloaded. A process that ends while engine xla compiles
- * waits for it, before destructors of the plugin run if its main thread ends it and has loaded
- * this library (as in each program that is linked with it), called nms_xla_engine (), run a frame
- * with the engine, or freed the context of such frames. After 3 s it ends all the same, with its
- * status, but without its functions of atexit (), and flushes stdout only.
+ * waits for it. The wait comes before the plugin's destructors if the main thread ends the process
+ * and has done one of these: loaded this library (as in each program that is linked with it),
+ * called nms_xla_engine (), run a frame with the engine, or freed the context of such frames.
+ * After 3 s the process ends all the same, with its exit status, but without its functions of
+ * atexit (), and flushes stdout only.
  *
  * Threads: all functions may be called from any thread at any time.
  */

@@ -19,7 +19,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define MAGIC 0x31616c78736d6e0aull /* and the version of the format */
+#define MAGIC 0x31616c78736d6e0aull /* also identifies the version of the format */
 
 typedef struct head {
   uint64_t magic, identity, text_size, size, checksum;

@@ -7,7 +7,7 @@
 
 /* Compiles the program of a kind and compares its answers with the known ones
  * (xlacheck.h), unless it is ready; waits if another thread does this. Returns 0, or
- * a code of nms_error and one line of text: the device cannot be used. */
+ * a code of nms_error and one line of text if the device cannot be used. */
 int nms__xla_prepare (nms__xla_store *store, nms__xla_kind kind, char *error, size_t error_size);
 
 #endif

@@ -8,14 +8,14 @@
 
 #include "engine.h"
 
-/* In frames and class partitions of at most this many boxes engine sorted tests units of
- * boxes by vectors (sorted/sweep.h). With more boxes it tests each one alone, because
- * the first suppressor then ends most tests early. */
+/* In frames and class partitions of at most this many boxes engine sorted tests several boxes at
+ * once by vectors (sorted/sweep.h). With more boxes it tests each one alone, because the tests of
+ * most boxes end early at their first suppressor. */
 #define NMS__SWEEP_MOST 400
 
-/* Where max_detections is less than an eighth of at least NMS__BATCH_LEAST boxes, engine sorted
- * first sorts a batch of NMS__BATCH_CANDIDATES boxes for each box of the cap, or of
- * NMS__BATCH_CANDIDATES_OF_CLASSES if boxes have class ids. If that batch does not fill the
+/* If a frame has at least NMS__BATCH_LEAST boxes and max_detections is less than an eighth of
+ * their number, engine sorted first sorts a batch of NMS__BATCH_CANDIDATES * max_detections boxes,
+ * or NMS__BATCH_CANDIDATES_OF_CLASSES times if boxes have class ids. If that batch does not fill the
  * cap, a frame without class ids continues with batches that grow by NMS__BATCH_GROWTH, and one
  * with class ids starts again with a batch that is NMS__BATCH_GROWTH times as large. */
 #define NMS__BATCH_CANDIDATES 2

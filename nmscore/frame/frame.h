@@ -75,7 +75,7 @@ typedef struct nms__classes {
   uint32_t count;  /* number of entries, including entry 0 */
 } nms__classes;
 
-/* What a method needs of the options; the members have the names and meanings of nms_options. */
+/* The options that methods use; the members have the names and meanings of nms_options. */
 typedef struct nms__method {
   uint32_t method, metric;
   float sigma, min_score, min_size_ratio;

@@ -15,7 +15,7 @@
 typedef struct nms__runs {
   size_t count;
   nms__box_columns box;         /* the box of each run */
-  nms__rotated_columns rotated; /* its screen; only if the frame has rotated boxes */
+  nms__rotated_columns rotated; /* its columns for the screen, if the frame has rotated boxes */
   uint32_t *first_of;           /* frame position of the first box of each run */
   uint32_t *weight;             /* number of boxes of each run */
   uint32_t *total;              /* number of neighbors of each box of a run */

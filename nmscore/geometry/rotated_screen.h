@@ -20,8 +20,8 @@ typedef struct nms__rotated_box {
 
 typedef struct nms__rotated_columns {
   float *x, *y, *half_w, *half_h, *cos, *sin, *length, *thickness, *scaled;
-  int by_smaller; /* A pair may exceed if its intersection is above the sum of the scaled areas; if
-                   * this is not 0, above the smaller one. */
+  int by_smaller; /* A pair may exceed the limit if its intersection is above the sum of the scaled
+                   * areas, or, if this is nonzero, above the smaller scaled area. */
 } nms__rotated_columns;
 
 #endif

@@ -71,8 +71,8 @@ void nms__box_blocks_take (nms__arena *arena, nms__box_blocks *blocks, size_t bo
 /* Sorts the boxes of the frame into the blocks. */
 void nms__box_blocks_fill (nms__frame *frame, nms__box_blocks *blocks);
 
-/* Gives the box at `place` these corners; in a frame with rotated boxes they are those before its
- * rotation, which stays. The bounding boxes around it only grow. */
+/* Replaces the corners of the box at `place`. A rotated box keeps its angle, and `corners` are
+ * those without the rotation. The bounding boxes of its block and groups only grow. */
 void nms__box_blocks_move (const nms__frame *frame, nms__box_blocks *blocks, size_t place,
     const float corners[4]);
 

@@ -22,8 +22,8 @@ typedef struct scratch {
   uint64_t *keys, *keys2; /* for sorting */
   float *most;            /* greatest metric of the box and a box above it, by place */
   float sigma;
-  float *factor;  /* of the score, by place */
-  uint32_t *rank; /* by place, in the array that the sorted keys do not use */
+  float *factor;  /* factor of the score, by place */
+  uint32_t *rank; /* rank by place, in the array that the sorted keys do not use */
   uint32_t *by;   /* follows `rank`: place of the box that decides the factor, by place */
 } scratch;
 

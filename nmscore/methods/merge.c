@@ -26,15 +26,15 @@ typedef struct merge {
   nms__box_blocks blocks;
   nms__visits visits;
   uint64_t *order, *order2; /* packed keys, for sorting */
-  uint64_t *waiting; /* a bit for each place: the boxes that can be claimed; with visits those
-                             * that wait for one */
-  uint32_t *head;    /* frame position of the cluster's head, by frame position; at first each
-                             * box has itself */
+  uint64_t *waiting; /* a bit for each place: set if the box can be claimed; with visits, if it
+                             * still needs a visit */
+  uint32_t *head;    /* frame position of the cluster's head, by frame position; initially
+                             * each box is its own head */
   uint32_t *cluster; /* number in `kept`, by frame position of the head; NO_CLUSTER if the
                              * head is over-cap */
   float *weights;    /* sum of the weights of a cluster, by number; negated if it has one
                              * member only */
-  member *members;   /* with visits, by rank */
+  member *members;   /* used with visits; indexed by rank */
 } merge;
 
 static void

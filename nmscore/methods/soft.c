@@ -35,14 +35,14 @@ typedef struct scratch {
   size_t top, top_count;  /* the lowest level that is one block, and the number of its keys */
   float sigma;
 
-  /* of a frame that is decided by tiles */
+  /* used if the frame is decided by tiles */
   nms__tiles tiles;
   size_t tile; /* number of the next tile; tile_count + 1 to search the whole frame */
-  size_t block, end_block; /* the blocks of the current one */
+  size_t block, end_block; /* the blocks of the current tile */
   uint64_t *kept;          /* indexed by place */
   uint64_t
-      *last; /* key of the kept box that lowered the box last, by place, at first UINT64_MAX; of
-                   * a kept box its own key */
+      *last; /* key of the kept box that lowered the box last, by place, initially UINT64_MAX;
+                   * for a kept box its own key */
   uint32_t *stack; /* places; each depends on the one above it */
   size_t depth;
 } scratch;

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When a processor runs an instruction set. The compiler's builtins execute CPUID, and XGETBV to
- * find out whether the operating system saves the registers. */
+/* Conditions on which a processor runs an instruction set. The compiler's builtins execute CPUID,
+ * and XGETBV to find out whether the operating system saves the registers. */
 #define RUNS_scalar 1
 #define RUNS_neon 1
 #define RUNS_sse2 __builtin_cpu_supports ("sse2")

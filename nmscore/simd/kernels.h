@@ -33,8 +33,8 @@ typedef struct nms__kernels {
   size_t (*find_overlap) (const nms__columns *columns, size_t first, size_t end,
       const nms__box *box, float least_area, uint64_t *mask);
 
-  /* As find_overlap, for columns of rotated boxes (geometry/rotated_screen.h). A group has at most
-   * `lanes` boxes. */
+  /* Does the same as find_overlap for columns of rotated boxes (geometry/rotated_screen.h). A group
+   * has at most `lanes` boxes. */
   size_t (*find_rotated) (const struct nms__rotated_columns *columns, size_t first, size_t end,
       const struct nms__rotated_box *box, uint64_t *mask);
 

@@ -56,7 +56,8 @@ def run(boxes: Array, scores: Optional[Array] = None, class_ids: Optional[Array]
     metric           the measure of overlap: "iou", "ios" (intersection over the smaller
                      box), "probiou" (of normal distributions, for rotated boxes) or, with
                      "hard" only, "diou" and "giou"
-    sigma            of the gaussian methods; 0: 0.5 for soft-gaussian, 2 for matrix-gaussian
+    sigma            gaussian methods: 0 or more; 0 stands for 0.5 with soft-gaussian and 2
+                     with matrix-gaussian
     min_score        soft and matrix methods: least new score of a kept box
     fused_score      method "weighted": "avg", "max", "box-and-model-avg" or
                      "absent-model-aware-avg"

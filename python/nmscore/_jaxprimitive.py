@@ -20,7 +20,7 @@ from nmscore._jaxprograms import PROGRAMS, decide
 
 TARGET = "nmscore_nms"
 
-# What runs on each platform, in words.
+# Descriptions of the implementation on each platform.
 IMPLEMENTATIONS = {"cpu": f"the native core, custom call {TARGET}", "tpu": PROGRAMS["tpu"],
                    "cuda": PROGRAMS["gpu"], "rocm": PROGRAMS["gpu"]}
 

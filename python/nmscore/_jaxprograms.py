@@ -18,7 +18,7 @@ from nmscore._jaxoptions import Options
 
 _NAMES = {"tpu": "nmscore_tpu_kernel", "gpu": "nmscore_loop"}
 
-# What runs on each platform, in words: a program that nmscore.export prints.
+# Descriptions of the programs of each platform, which nmscore.export prints.
 PROGRAMS = {"tpu": f"a Mosaic kernel, function {_NAMES['tpu']} with a tpu_custom_call",
             "gpu": f"a StableHLO loop, function {_NAMES['gpu']}"}
 

@@ -36,7 +36,7 @@ class Boxes(NamedTuple):
 
 
 class Precision(NamedTuple):
-    """What evaluate returns, 0..1 for each class; NaN for a class without marked boxes.
+    """The result of evaluate: values 0..1 for each class, NaN for a class without true boxes.
 
     ap, ap50    AP as the mean over IoU 0.5 to 0.95, and at IoU 0.5
     f1          greatest F1 of all score thresholds, at IoU 0.5

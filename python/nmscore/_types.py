@@ -55,7 +55,7 @@ class ClassOptions(TypedDict, total=False):
 
 
 class Result(NamedTuple):
-    """What nmscore.run returns: K kept boxes of N.
+    """The result of nmscore.run: K kept boxes of N.
 
     kept              (K,) int64: the indices of the kept boxes, best first
     outcome           (N,) uint8: the Outcome of each box; None unless requested
@@ -85,7 +85,7 @@ class Result(NamedTuple):
 
 
 class BatchResult(NamedTuple):
-    """What nmscore.run_batch returns: K kept boxes of all N.
+    """The result of nmscore.run_batch: K kept boxes of all N.
 
     kept              (K,) int64: the indices of the kept boxes, those of the first image
                       first, best first; an index counts from the first box of its image

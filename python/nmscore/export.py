@@ -36,7 +36,7 @@ class Array(NamedTuple):
 
 
 class Program(NamedTuple):
-    """What nmscore.export.program returns.
+    """The result of nmscore.export.program.
 
     text     StableHLO: a module with one public function, @main
     inputs   its inputs, in order: boxes (N, 4) float32, rows of x1 y1 x2 y2; scores (N,)

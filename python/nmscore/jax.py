@@ -32,7 +32,7 @@ __all__ = ["Result", "implementation", "nms"]
 
 
 class Result(NamedTuple):
-    """What nms returns.
+    """The result of nms.
 
     kept        (max_output,) int32: the indices of the kept boxes, best first, then -1
     kept_count  () int32: the number of kept boxes

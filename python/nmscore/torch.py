@@ -75,7 +75,7 @@ def batched_nms(boxes: torch.Tensor, scores: torch.Tensor, idxs: torch.Tensor,
 
 
 class Replacement:
-    """What replace_torchvision returns: ends the replacement by restore or at the end of `with`."""
+    """The result of replace_torchvision. restore(), or the end of `with`, ends the replacement."""
 
     def __init__(self) -> None:
         from torchvision import ops

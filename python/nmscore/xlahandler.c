@@ -77,7 +77,7 @@ is_floats (const xlaffi_buffer *b, int64_t rank, const int64_t *dims)
   return known && is_buffer (b, b->type, rank, dims);
 }
 
-/* As is_buffer, for a column, which has one number for each box or none. */
+/* Does the same as is_buffer for a column, which has one number for each box, or is empty. */
 static int
 is_column (const xlaffi_buffer *b, int type, const int64_t *dims)
 {

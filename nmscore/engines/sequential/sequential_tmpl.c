@@ -105,8 +105,8 @@ rows (const nms__undecided *a, size_t n, uint64_t *may, uint64_t *surely)
 /* Number of vectors of boxes that are tested together against each pick. */
 #define VECTORS_A_TIME (LANES == 16 ? 4 : LANES == 1 ? 1 : 2)
 
-/* Of the boxes in `vectors` vectors starting at `first`, computes the greatest difference of an
- * intersection with a pick and that pick's far scaled area. */
+/* Computes, for each box in the `vectors` vectors starting at `first`, the greatest value over all
+ * picks of the intersection minus the pick's far scaled area (see nms__bounds). */
 INLINE void
 most_over (const nms__undecided *a, size_t first, size_t vectors, const nms__picks *p, vf *over,
     int by_class)

@@ -31,7 +31,7 @@ nms__mean_reach (double distance, double limit)
   return reach > 0x1p-18 ? (reach < 2.0 ? 2.0 * reach : 4.0) : 0x1p-17;
 }
 
-/* What a box must have in common with another box for their IoU to exceed a limit. */
+/* Bounds that another box must meet for its IoU with a box to exceed a limit. */
 typedef struct nms__reach {
   float least_area, most_area;     /* bounds of the other box's area, divided by the box's */
   float least_aspect, most_aspect; /* bounds of the other's width / height, divided by the box's */

@@ -243,8 +243,8 @@ put_in_columns (const nms__grid *g, nms__frame *f, const nms__cell_boxes *s,
     g->class_id[at] = r->class_id;
 }
 
-/* As prefetch_box4, for columns. It goes through all columns line by line, which is faster than
- * column by column. */
+/* Does the same as prefetch_box4 for columns. It prefetches one cache line of every column before
+ * the next line, which is faster than one column after another. */
 static void
 prefetch_columns (const nms__grid *g, const nms__frame *f, const nms__cell_boxes *s, size_t from,
     size_t end)

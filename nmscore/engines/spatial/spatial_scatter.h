@@ -16,7 +16,7 @@ typedef struct nms__scattered_box {
   int32_t class_id;
 } nms__scattered_box;
 
-/* What the sweep over the cells needs (spatial_tmpl.c). */
+/* Arrays of the sweep over the cells (spatial_tmpl.c). */
 typedef struct nms__cell_boxes {
   nms__frame *frame;
   const nms__grid *grid;

@@ -84,7 +84,7 @@ rank_of (const nms__cell_boxes *s, size_t at)
   return nms__pack (nms__order_key (s->score[at]), s->position[at]);
 }
 
-/* What a probe does with the boxes that it finds. */
+/* Actions of a probe on the boxes that it finds. */
 enum { RECORD, FIND_BEST, SUPPRESS };
 
 INLINE void
