@@ -14,8 +14,8 @@
 #define NMS__SWEEP_MOST 400
 
 /* If a frame has at least NMS__BATCH_LEAST boxes and max_detections is less than an eighth of
- * their number, engine sorted first sorts a batch of NMS__BATCH_CANDIDATES * max_detections boxes,
- * or NMS__BATCH_CANDIDATES_OF_CLASSES times if boxes have class ids. If that batch does not fill the
+ * their number, engine sorted first sorts a batch of NMS__BATCH_CANDIDATES * max_detections boxes
+ * (NMS__BATCH_CANDIDATES_OF_CLASSES times if boxes have class ids). If that batch does not fill the
  * cap, a frame without class ids continues with batches that grow by NMS__BATCH_GROWTH, and one
  * with class ids starts again with a batch that is NMS__BATCH_GROWTH times as large. */
 #define NMS__BATCH_CANDIDATES 2
