@@ -49,7 +49,7 @@
  *             infinite. Angles beyond +-2 pi are reduced by the binary64 value of
  *             2 pi. Pairs with two angles of 0 are decided as above. Engine sorted
  *             runs all frames with rotated boxes.
- * Sizes       With min_size_ratio r, two boxes with areas small <= large do not meet if
+ * Sizes       With min_size_ratio r, two boxes with areas small <= large are not compared if
  *             small < r * large, as if their classes were different: neither suppresses,
  *             lowers, joins or counts the other, with every method, every metric and
  *             nms_count_neighbors. The areas are those of "Box", in binary32, for rotated

@@ -30,8 +30,8 @@ extern "C" {
 
 /* The methods: what happens to boxes that overlap. v is the metric of a pair of boxes (see
  * nms_metric), t the iou_threshold that applies to it; "overlaps" stands for v > t (v >= t with
- * `inclusive`). Only boxes of one class meet, unless class_agnostic is set, and never a box and
- * its parent.
+ * `inclusive`). Only boxes of one class are compared, unless class_agnostic is set, and a box is
+ * never compared with its parent.
  *
  *     X (NAME, number, family, by_score, changes, "name", "one line for user interfaces")
  *
@@ -45,7 +45,7 @@ extern "C" {
    * score so far is next */ \
   X (SOFT_LINEAR, 1, soft, 1, NMS_OUTPUT_SCORE, "soft-linear", \
       "Lower the scores of boxes that overlap a better one too much, times 1 - overlap") \
-  /* as soft-linear, but multiplies by exp (-v * v / sigma), whatever the threshold is */ \
+  /* like soft-linear, but multiplies by exp (-v * v / sigma), whatever the threshold is */ \
   X (SOFT_GAUSSIAN, 2, soft, 1, NMS_OUTPUT_SCORE, "soft-gaussian", \
       "Lower the scores of all boxes that overlap a better one, times exp (-overlap^2 / sigma)") \
   /* SOLOv2's Matrix NMS: all scores are lowered at once, less by boxes that are lowered too */ \
@@ -87,14 +87,14 @@ typedef enum nms_method {
   X (IOU, 0, "iou", "Intersection over union") \
   /* intersection / area of the smaller box */ \
   X (IOS, 1, "ios", "Intersection over the area of the smaller box") \
-  /* IoU less the squared distance of the centres, as a part of the squared diagonal of the common \
+  /* IoU minus the squared distance of the centres divided by the squared diagonal of the common \
    * bounding box */ \
   X (DIOU, 2, "diou", "IoU, less for distant centres; method hard only") \
-  /* IoU less the part of the common bounding box that the union leaves */ \
+  /* IoU minus the part of the common bounding box that the union does not cover */ \
   X (GIOU, 3, "giou", "IoU, less for the empty part of the common bounding box; method hard only") \
-  /* 1 less the Hellinger distance of two normal distributions, with the boxes' centres and, along \
-   * their sides, variances of w^2 / 12 and h^2 / 12. Boxes that do not intersect, which have at \
-   * most 0.1248, have 0 */ \
+  /* 1 minus the Hellinger distance of two normal distributions, with the boxes' centres and \
+   * variances of w^2 / 12 and h^2 / 12 along their sides. 0 for boxes that do not intersect, whose \
+   * exact value is at most 0.1248 */ \
   X (PROBIOU, 4, "probiou", \
       "Probabilistic IoU: the boxes as normal distributions, for rotated boxes")
 

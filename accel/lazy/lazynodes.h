@@ -241,7 +241,7 @@ int nms__cache_run (nms_lazy_cache *cache, const nms__trace *trace, char *error,
  * if there is no thread. */
 void nms__cache_start (nms_lazy_cache *cache, nms__job *job);
 
-/* Waits until the job is done. Returns as nms__cache_run; the text is job->error. */
+/* Waits until the job is done. Returns the same codes as nms__cache_run; the text is job->error. */
 int nms__cache_finish (nms_lazy_cache *cache, nms__job *job);
 
 /* Prepares a worker, which has no thread until its first job; and ends its thread. */
@@ -257,7 +257,7 @@ void nms__worker_wait (nms__worker *worker, nms__job *job);
 /* Returns whether values stay on the device between runs. */
 int nms__cache_is_resident (const nms_lazy_cache *cache);
 
-/* Copies a device's copy to output->data. Returns as nms__cache_run. */
+/* Copies a device's copy to output->data. Returns the same codes as nms__cache_run. */
 int nms__cache_fetch (nms_lazy_cache *cache, void *resident, const nms_lazy_buffer *output,
     char *error, size_t error_size);
 

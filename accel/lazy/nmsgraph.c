@@ -221,8 +221,8 @@ first_state (const graph *g, const nms_lazy_boxes *b)
   return state;
 }
 
-/* Returns the number of each image's picks: the steps of the loop, or, of several images, the
- * position of the first -1. */
+/* Returns the number of each image's picks. For one image it is the number of steps of the loop,
+ * for several it is the position of the first -1. */
 static tensor
 count_picks (const graph *g, const tensor *end)
 {

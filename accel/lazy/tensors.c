@@ -176,8 +176,8 @@ start (nms_lazy *lz, int later)
   return NMS_OK;
 }
 
-/* Waits until what was started is computed. Computed tensors are inputs then, whose values stay on
- * the device if it keeps them; after an error they remain as they were. It does not latch. */
+/* Waits until the started computation is done. Its tensors then become inputs, whose values stay on
+ * the device if it keeps them. After an error, which does not latch, they remain as they were. */
 int
 nms_lazy_wait (nms_lazy *lz)
 {

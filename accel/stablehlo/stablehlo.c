@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stablehlo: checks what a program is asked for and prints it for its platform. */
+/* stablehlo: checks the spec and the options of a program and prints it for its platform. */
 #include "stablehloclasses.h"
 #include "stablehlograph.h"
 

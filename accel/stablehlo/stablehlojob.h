@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stablehlojob: what a program is made of. */
+/* stablehlojob: the checked inputs from which a program is made. */
 #ifndef NMS_STABLEHLOJOB_H
 #define NMS_STABLEHLOJOB_H
 

@@ -42,7 +42,7 @@ parameters (nms_lazy *lz, const nms__stablehlo_job *job)
   return p;
 }
 
-/* Returns the number of picks of each image, which -1 follows unless there are K. */
+/* Returns the number of picks of each image: the position of the first -1, or K if none is -1. */
 static tensor
 count_of (nms_lazy *lz, const nms__stablehlo_job *job, tensor picks)
 {

@@ -34,7 +34,7 @@ typedef struct {
   nms__array undecided;   /* keys; NMS__TPU_ABSENT for a box that is decided */
   nms__array area;        /* areas of the boxes */
   nms__array last, index; /* the last pick: rows of its corners, and a row of its index */
-  nms__value zero;        /* index */
+  nms__value zero;        /* 0 of type index */
 } Picks;
 
 /* The best box so far at each position of a chunk. */

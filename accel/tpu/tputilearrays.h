@@ -31,7 +31,7 @@ typedef struct nms__tpu_tiles {
   nms__array bytes;       /* the candidates as bytes */
   nms__tpu_ranking ranking;
   nms__tpu_caps caps;
-  nms__value zero; /* index */
+  nms__value zero; /* 0 of type index */
 } nms__tpu_tiles;
 
 /* Sets the arrays and the steps of the kernel for a spec that was checked. */

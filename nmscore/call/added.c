@@ -149,8 +149,8 @@ take_results (nms__frame *f, const columns *c, size_t count)
 
 /* -------------------------------------------------------------------- run */
 
-/* Runs the engine; the caller holds the lock. Returns as nms__added_run, with the reason in `why`
- * if the frame was left. */
+/* Runs the engine; the caller holds the lock. Returns the same values as nms__added_run, and writes
+ * the reason to `why` if the engine left the frame. */
 static int
 run_locked (struct nms__added *added, nms__frame *f, char *why, size_t why_size)
 {

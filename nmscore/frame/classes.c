@@ -2,7 +2,7 @@
 /*
  * classes: maps class ids, which may be any numbers, to entries of a table: the classes that
  * have options of their own or whose kept boxes are counted. Small ids index the table
- * directly, other ids are hashed. Memory follows the number of boxes, never the size of an id.
+ * directly, other ids are hashed. Memory depends on the number of boxes, not on the size of an id.
  */
 #include "call/call.h"
 #include "geometry/overlap.h"

@@ -2,7 +2,7 @@
 /*
  * probiou: the overlap of two boxes as normal distributions (Llerena et al., "Gaussian Bounding
  * Boxes and Probabilistic Intersection-over-Union", 2021). A box stands for the distribution with
- * its centre and with the variances w^2 / 12 and h^2 / 12 along its sides, and ProbIoU is 1 less
+ * its centre and with the variances w^2 / 12 and h^2 / 12 along its sides, and ProbIoU is 1 minus
  * the Hellinger distance of two distributions. docs/methods.md defines the operations.
  */
 #ifndef NMS_PROBIOU_H

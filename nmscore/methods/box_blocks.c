@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* box_blocks: sorts boxes along a Z-order curve, and walks through the blocks around a box. */
+/* box_blocks: sorts boxes into blocks along a Z-order curve, and finds the blocks around a box. */
 #include "box_blocks.h"
 
 #include "engines/partitions.h"
@@ -288,8 +288,8 @@ fill_rotated (const nms__frame *f, nms__box_blocks *b)
     put_rotated (f, b, place);
 }
 
-/* Sets the bounds of pairs. Kernels do not apply those by the limit to rotated boxes, whose metrics
- * refine computes. */
+/* Sets the bounds of pairs. For rotated boxes kernels do not apply the bounds that depend on the
+ * limit, because refine computes their metrics. */
 static void
 set_pair_bounds (const nms__frame *f, nms__box_blocks *b)
 {
@@ -352,8 +352,8 @@ widen_at (const nms__box_columns *c, size_t i, const nms__box *box)
   nms__put_box (c, i, &bounds, 0);
 }
 
-/* Gives the box at `place` these corners before its rotation, and writes the corners of its upright
- * bounding box to `bounds`. */
+/* Replaces the corners of the box at `place`, which are those without its rotation, and writes the
+ * corners of its upright bounding box to `bounds`. */
 static void
 move_rotated (const nms__frame *f, const nms__box_blocks *b, size_t place, const float corners[4],
     float bounds[4])

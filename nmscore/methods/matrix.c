@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * matrix: Matrix NMS (Wang et al., "SOLOv2: Dynamic and Fast Instance Segmentation", 2020). The row
- * of a box with the boxes that rank above it gives both its greatest overlap, which compensates the
- * decay of the boxes below it, and its own decay, because the compensations of the boxes above it
- * are already known.
+ * matrix: Matrix NMS (Wang et al., "SOLOv2: Dynamic and Fast Instance Segmentation", 2020). One row
+ * for each box, with the boxes that rank above it, is enough. It gives the box's greatest metric
+ * with a box above it, by which the decay of lower-ranked boxes is reduced, and the box's own
+ * decay, because the greatest metrics of the boxes above it are already known.
  */
 #include "box_blocks.h"
 #include "exponential.h"

@@ -40,7 +40,7 @@ class Precision(NamedTuple):
 
     ap, ap50    AP as the mean over IoU 0.5 to 0.95, and at IoU 0.5
     f1          greatest F1 of all score thresholds, at IoU 0.5
-    f1_score    the least score of the boxes that count there; NaN without boxes
+    f1_score    the score threshold of that F1; NaN without boxes
     all_f1      the same two figures of all classes together, with one threshold
     all_f1_score
     """
@@ -61,7 +61,7 @@ def _rank(found: Boxes, groups: npt.NDArray[np.int64]) -> Tuple[Any, Any]:
 
 
 def _overlap(found: Boxes, truth: Boxes) -> npt.NDArray[np.float64]:
-    """Returns the IoU of each pair; for a crowd, the part of the found box that is on it."""
+    """Returns the IoU of each pair; for a crowd, the intersection over the found box's area."""
     a, b = found.rows, truth.rows
     size = np.minimum(a[:, :2] + a[:, 2:], b[:, :2] + b[:, 2:]) - np.maximum(a[:, :2], b[:, :2])
     shared = np.where((size > 0).all(axis=1), size[:, 0] * size[:, 1], 0.0)

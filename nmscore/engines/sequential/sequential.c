@@ -120,7 +120,7 @@ fill_picks (nms__picks *p, const nms__undecided *a, uint64_t kept)
   p->count = k;
 }
 
-/* Returns whether the box's class is not full yet, and counts the box. */
+/* Returns whether the cap of the box's class is not full yet, and if so counts the box. */
 static int
 class_takes (nms__frame *f, uint32_t pos)
 {

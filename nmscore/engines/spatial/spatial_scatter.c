@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spatial_scatter: puts boxes into the cells of a grid. Because boxes come in any order, this
- * would access memory at random. So it first scatters the boxes, the values of each side by
- * side, into at most BUCKETS buckets of neighbouring cells, each of which it writes from front to
- * back. Then it
- * sorts each bucket, which fits a near cache, by cell. Both steps prefetch what they will
- * write, because the processor cannot predict the addresses.
+ * spatial_scatter: puts boxes into the cells of a grid. The boxes are in any order, so doing this
+ * at once would access memory at random. Therefore it first copies the boxes, as structs, into at
+ * most BUCKETS buckets of neighbouring cells, each of which is written from front to back. Then it
+ * sorts each bucket, which fits into the processor's caches, by cell. Both steps prefetch the
+ * addresses that they will write, because the processor cannot predict them.
  */
 #include "spatial_scatter.h"
 #include "box4.h"
