@@ -93,8 +93,8 @@ typedef enum nms_method {
   /* IoU minus the part of the common bounding box that the union does not cover */ \
   X (GIOU, 3, "giou", "IoU, less for the empty part of the common bounding box; method hard only") \
   /* 1 minus the Hellinger distance of two normal distributions, with the boxes' centres and \
-   * variances of w^2 / 12 and h^2 / 12 along their sides. 0 for boxes that do not intersect, whose \
-   * exact value is at most 0.1248 */ \
+   * variances of w^2 / 12 and h^2 / 12 along their sides. 0 for boxes that do not intersect, \
+   * whose exact value is at most 0.1248 */ \
   X (PROBIOU, 4, "probiou", \
       "Probabilistic IoU: the boxes as normal distributions, for rotated boxes")
 
