@@ -242,9 +242,9 @@ run_all (const nms__trace *t, uint32_t *const *at)
   }
 }
 
-/* Sets the memory of each value: that of the constant, the input or the operand with
- * the same values, else a part of `block`. Returns the words of `block`; with `block`
- * NULL it only counts. */
+/* Sets the address of each value. A constant, an input, or a value that equals an operand
+ * uses the memory of that; any other gets a part of `block`. Returns the number of words of
+ * `block`. With `block` NULL it only counts them. */
 static size_t
 set_memory (const nms__trace *t, uint32_t **at, uint32_t *block)
 {

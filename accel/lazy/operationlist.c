@@ -67,9 +67,9 @@ nms_lazy_operations (const nms_lazy *lz)
 
 /* ------------------------------------------------------- common subexpressions */
 
-/* Returns whether operations that equal this one are one with it: their values are equal, and
- * remain so when numbers change. Inside of loops numbers are common, because the functions of a
- * loop cannot be divided and have to fit. */
+/* Returns whether a node like this is recorded only once, because equal nodes have equal values.
+ * Equal numbers may change to different ones, so each is recorded; but not inside of loops, whose
+ * functions cannot be divided and have to fit. */
 static int
 is_common (const nms_lazy *lz, const nms__node *n)
 {

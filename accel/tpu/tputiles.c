@@ -9,10 +9,10 @@
  * sequential part then tests, for one candidate after another, whether its word and the
  * word of the kept candidates have a common bit. This takes three operations, the same
  * ones in every lane, so that no data crosses lanes. At the end of a step the kept
- * candidates are appended to the blocks of kept boxes. Whatever crosses lanes, the
- * packing and the append, is a product on the matrix unit: of bfloat16 numbers that are
- * small whole numbers or powers of two, so that each sum is exact. A step also prepares the
- * next tile, so that the compiler can fill the waits of the sequential part.
+ * candidates are appended to the blocks of kept boxes. The packing and the append move data
+ * between lanes, by matrix products. Their factors are bfloat16 numbers that are small whole
+ * numbers or powers of two, so that each sum is exact. A step also prepares the next tile,
+ * because the compiler can run this while the sequential part waits.
  *
  * A box that takes no part has index -1 and ranks after all others. The kernel may keep it,
  * and then writes -1, which says that there is no pick.
@@ -296,8 +296,8 @@ print_preparation (Tiles *t, nms__array block, nms__value base)
   }
 }
 
-/* Prints the tests which lanes of the block of kept boxes at row `base` hold a box, for a
- * word's sublanes. */
+/* Prints a test of the block of kept boxes at row `base`: which lanes hold a box. The result has
+ * the same values in each sublane of a word. */
 static nms__value
 print_held (Tiles *t, nms__value base)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The compiled module _nmsaccel of the Python package nmscore: what needs libnmsaccel. */
+/* The compiled module _nmsaccel of the Python package nmscore: functions that use libnmsaccel. */
 #include "module.h"
 #include "pylazy.h"
 #include "pystablehlo.h"

@@ -110,9 +110,9 @@ def compile_ahead(text: str, plugin: str, topology: str, target: Optional[str] =
     topology  its name of the devices: "v5e:2x2" and others for TPUs, "1x1x1" for a GPU
     target    for GPUs, the text of XLA's GpuTargetConfigProto
 
-    Raises ValueError if the text has a kernel that TPUs before v4 cannot run, and topology names
-    such ones; RuntimeError with the plugin's message. libtpu may end the process on an error, so a
-    process of its own should call it.
+    Raises ValueError if the text has a kernel and topology names TPUs before v4, which cannot run
+    it; RuntimeError with the plugin's message. libtpu may end the process on an error, so call this
+    in a process of its own.
     """
     _refuse_old_tpu(text, topology)
     os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")

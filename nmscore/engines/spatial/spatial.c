@@ -63,7 +63,7 @@ typedef struct walk {
 
 /* ------------------------------------------------------ decided boxes */
 
-/* Marks the box at a grid position as decided; tells whether it is undecided. */
+/* Marks the box at a grid position as decided. */
 static inline void
 mark_decided (nms__grid *g, uint32_t at)
 {
