@@ -396,14 +396,14 @@ NMS_API nms_lazy_tensor nms_lazy_log (nms_lazy *lz, nms_lazy_tensor x);
  * and repeats it along the other axis. */
 NMS_API nms_lazy_tensor nms_lazy_broadcast (nms_lazy *lz, nms_lazy_tensor a, int rank,
     const int32_t *dims, int axis);
-/* Gives the elements of `a` in the same order another shape of the same size. */
+/* Returns the elements of `a`, in the same order, in another shape of the same size. */
 NMS_API nms_lazy_tensor nms_lazy_reshape (nms_lazy *lz, nms_lazy_tensor a, int rank,
     const int32_t *dims);
 /* Transposes a matrix. */
 NMS_API nms_lazy_tensor nms_lazy_transpose (nms_lazy *lz, nms_lazy_tensor a);
-/* Takes dims[i] elements along each axis i, starting at from[i]. `from` has one S32
- * scalar for each axis, constant or not; the start is moved so that the slice lies
- * inside `a`. */
+/* Returns a slice: dims[i] elements along each axis i, starting at from[i]. `from` has one S32
+ * scalar for each axis, constant or not; the start is clamped so that the slice lies inside
+ * `a`. */
 NMS_API nms_lazy_tensor nms_lazy_slice (nms_lazy *lz, nms_lazy_tensor a,
     const nms_lazy_tensor *from, const int32_t *dims);
 /* Returns `a` with the slice that starts at `from` replaced by `part`. */

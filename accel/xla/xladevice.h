@@ -29,8 +29,8 @@ typedef struct nms__xla_device {
 int nms__xla_device_open (const char *path, const nms_lazy_backend *functions,
     nms__xla_device **device, char *error, size_t error_size);
 
-/* Counts one user less; after the last one it destroys the plugin's client and frees the
- * device. Does nothing in a forked process. */
+/* Releases a reference; the last one destroys the plugin's client and frees the device. Does
+ * nothing in a forked process. */
 void nms__xla_device_close (nms__xla_device *device);
 
 /* Loads a plugin's library and returns its functions in *api; opens no device. */

@@ -78,8 +78,8 @@ estimate_neighbors (const nms__frame *f, size_t pos)
   return (double) sum;
 }
 
-/* Returns the share of boxes that will be kept of the best boxes, which are `part` of all, if the
- * neighbors of each box are neighbors of each other: the mean of 1 / (1 + neighbors * part). */
+/* Estimates which share of the best boxes will be kept; these are the part `part` of all boxes. It
+ * is the mean of 1 / (1 + neighbors * part) if neighbors of a box are neighbors of each other. */
 static double
 share_of_clusters (const estimate *e, double part)
 {

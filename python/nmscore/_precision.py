@@ -140,10 +140,9 @@ def _best_f1(right: Any, wrong: Any, objects: int, score: Any) -> Tuple[float, f
 
 
 def evaluate(found: Boxes, truth: Boxes, classes: int) -> Precision:
-    """Compares found boxes with marked ones.
+    """Compares found boxes with the ground truth.
 
-    The numbers of the classes are less than `classes`. Of found boxes of equal scores the first one
-    counts first.
+    Class numbers are 0 to classes - 1. Of found boxes with equal scores the first one ranks first.
     """
     truth = truth.take(np.lexsort((np.arange(len(truth.image)), truth.class_id, truth.image)))
     groups = found.image * classes + found.class_id

@@ -36,7 +36,7 @@ static const struct {
   { "select", NMS_LAZY_SELECT, 3 },
 };
 
-/* The others, which have a function each. */
+/* Operations that are recorded by a function of their own, not by the three above. */
 enum {
   BROADCAST,
   RESHAPE,
