@@ -37,7 +37,7 @@ typedef struct scratch {
 
   /* used if the frame is decided by tiles */
   nms__tiles tiles;
-  size_t tile; /* number of the next tile; tile_count + 1 to search the whole frame */
+  size_t tile; /* number of the next tile; tile_count + 1 means to search the whole frame */
   size_t block, end_block; /* the blocks of the current tile */
   uint64_t *kept;          /* indexed by place */
   uint64_t
