@@ -40,8 +40,7 @@ typedef struct scratch {
   size_t tile; /* number of the next tile; tile_count + 1 means to search the whole frame */
   size_t block, end_block; /* the blocks of the current tile */
   uint64_t *kept;          /* indexed by place */
-  uint64_t
-      *last; /* key of the kept box that lowered the box last, by place, initially UINT64_MAX;
+  uint64_t *last;  /* key of the kept box that lowered the box last, by place, initially UINT64_MAX;
                    * for a kept box its own key */
   uint32_t *stack; /* places; each depends on the one above it */
   size_t depth;

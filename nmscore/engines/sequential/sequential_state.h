@@ -11,10 +11,10 @@ typedef struct nms__undecided {
   nms__frame *f;
   float *x1, *y1, *x2, *y2, *scaled;
   int32_t *class_id; /* NULL if boxes suppress across classes */
-  int32_t *key;  /* ordered like the score; NMS__GONE for a removed box, and for padding up to
+  int32_t *key;      /* ordered like the score; NMS__GONE for a removed box, and for padding up to
                    * the end of the block */
-  uint32_t *pos; /* frame position */
-  size_t width;  /* number of boxes, removed ones included */
+  uint32_t *pos;     /* frame position */
+  size_t width;      /* number of boxes, removed ones included */
 } nms__undecided;
 
 #define NMS__GONE INT32_MIN
