@@ -30,11 +30,11 @@ typedef struct
 {
   GString *text;         /* NULL after it was filtered */
   guint64 lines_before;  /* lines of the input before the block */
-  guint64 frames_before; /* MOT text: number of the last frame before the block; 0: no frame */
+  guint64 frames_before; /* MOT text: number of the last frame before the block, or 0 */
   guint64 end;           /* offset of its end in the input, in bytes */
   GString *out;          /* the filtered frames */
   Counts counts;
-  GError *error; /* "<line>: <reason>" or NULL; then `out` has the frames before */
+  GError *error; /* "<line>: <reason>" or NULL; `out` has the frames before that line */
   gboolean done;
 } Block;
 
@@ -50,7 +50,7 @@ typedef struct
   gboolean ended;
   guint64 size;          /* size of the input in bytes; 0 if unknown */
   guint64 offset, lines; /* bytes and lines of the input before `rest` */
-  guint64 frame;         /* MOT text: number of the last frame before `rest`; 0: no frame */
+  guint64 frame;         /* MOT text: number of the last frame before `rest`, or 0 */
 
   /* filtering */
   GThreadPool *pool;

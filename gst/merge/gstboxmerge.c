@@ -88,7 +88,7 @@ struct _GstBoxMerge
   /* thread of the source pad */
   MergeOutput output;
   BoxMetaReading *reading;
-  gint width, height;  /* size of the main frame; 0: unknown */
+  gint width, height;  /* size of the main frame; 0 if unknown */
   gint rate_n, rate_d; /* 0/1: unknown */
   gint64 previous;     /* running time of the last main buffer, or MERGE_NO_TIME */
 };

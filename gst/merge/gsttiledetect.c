@@ -11,8 +11,8 @@
  * `shared` with the detector (#GstTileDetect:detector), and a boxmerge, whose statistics are posted
  * at the end of the stream. The tiles of a frame pass one after another through the detector, or
  * each through one of its own (#GstTileDetect:share-detector). The tiles are those of boxmerge's
- * property tiles, for the size of the frames that come. The frames leave unchanged but for the
- * boxes. The main branch holds up to 60 frames while detectors work. Boxes at an edge of a tile
+ * property tiles, for the size of the frames. Only boxes are added to the frames; pixels do not
+ * change. The main branch holds up to 60 frames while detectors work. Boxes at an edge of a tile
  * rank below whole boxes in nmsfilter (#GstTileDetect:edge-margin).
  *
  * Objects that are larger than a tile are found in further tiles of other sizes
@@ -175,8 +175,8 @@ set_crop (const Tile *tile, const GstCaps *caps)
         "bottom", height - rect.y - rect.h, NULL);
 }
 
-/* Returns the caps of frames whose tile the detector takes, to be unreffed. videocrop would
- * answer with its present crop, which is that of the frames before. */
+/* Returns the caps of the frames whose tiles the detector accepts, to be unreffed. videocrop cannot
+ * be asked, because it would answer for its current crop, which was set for the previous caps. */
 static GstCaps *
 frame_caps (const Tile *tile)
 {
@@ -438,7 +438,7 @@ on_input_query (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* Makes a pad of the element the outside of a pad of an element inside. */
+/* Sets the target of the ghost pad `ghost` to the pad of the same name of `inside`. */
 static void
 set_target (GstTileDetect *self, const gchar *ghost, GstElement *inside)
 {
@@ -454,7 +454,7 @@ set_target (GstTileDetect *self, const gchar *ghost, GstElement *inside)
 typedef struct
 {
   GstElement *tee, *merge;
-  GstElement *funnel, *found; /* input and output of the shared detector; NULL: not shared */
+  GstElement *funnel, *found; /* input and output of the shared detector, or NULL */
 } Frame;
 
 /* Adds the elements through which whole frames pass. */

@@ -13,8 +13,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   GstPad *pad; /* not owned */
-  /* the main stream's last events of these types, or NULL; GstAggregator makes its own with the
-   * same content, and these replace them, because their seqnums tell of which seek they are */
+  /* the main stream's last events of these types, or NULL; they replace the events of the same
+   * content that GstAggregator makes, because only these have the seqnums of the seek */
   GstEvent *stream_start, *caps, *segment, *eos;
   GQueue events;  /* events that wait for the first buffer of a segment */
   gboolean ready; /* a buffer has followed the last segment */

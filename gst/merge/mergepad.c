@@ -69,14 +69,14 @@ struct _GstBoxMergePad
   MergeSettings settings;
   guint64 counts[MERGE_COUNTS];
   GstBuffer *held;  /* the metadata of the last buffer taken, or NULL */
-  gint64 held_time; /* its running time */
+  gint64 held_time; /* running time of `held` */
 
   /* thread of the source pad */
-  gint width, height;  /* size of the picture; 0: unknown */
+  gint width, height;  /* size of the picture; 0 if unknown */
   gboolean batches;    /* the buffers are batches of pictures */
   BatchMeta *batch;    /* the pictures of a batch */
   MergeFrame *frame;   /* gets the boxes of a batch, or NULL while its memory is removed */
-  GstBuffer *selected; /* for the present main buffer, or NULL */
+  GstBuffer *selected; /* the buffer selected for the current main buffer, or NULL */
   gboolean selected_is_held;
   gint64 selected_time;
 };
@@ -173,7 +173,7 @@ merge_pad_set_caps (GstBoxMergePad *self, const GstCaps *caps)
   frame_size_from_caps (caps, &self->width, &self->height);
   self->batches = batch_meta_in_caps (caps);
   if (self->width != width || self->height != height)
-    forget_held (self); /* its boxes are in pixels of the other size */
+    forget_held (self); /* the held boxes are in pixels of the old size */
 }
 
 /* ------------------------------------------------------------------ selection */
@@ -285,9 +285,9 @@ merge_pad_selected (GstBoxMergePad *self)
 typedef struct
 {
   GstBuffer *buffer;
-  gint width, height;           /* 0: unknown */
+  gint width, height;           /* 0 if unknown */
   guint slice;                  /* index of the tile, counted from the one in the settings */
-  const GstVideoCropMeta *crop; /* place of a slice in the main frame; NULL: it is no slice */
+  const GstVideoCropMeta *crop; /* place of a slice in the main frame; NULL if it is not a slice */
   gboolean move;                /* `buffer` is writable, and its structures may be moved */
 } Picture;
 
@@ -296,7 +296,7 @@ typedef struct
   GstVideoRectangle rect; /* place in the main frame */
   GstVideoOrientationMethod direction;
   gboolean clip;
-  gchar *source;      /* NULL: no tag */
+  gchar *source;      /* NULL for no tag */
   FrameLength margin; /* distance from an edge within which a box is cut */
 } Placing;
 

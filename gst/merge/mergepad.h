@@ -57,9 +57,8 @@ void merge_pad_set_caps (GstBoxMergePad *self, const GstCaps *caps);
 GstBuffer *merge_pad_peek (GstBoxMergePad *self);
 
 /* Selects the buffer for a main buffer: the first one that matches, otherwise a held one,
- * otherwise NULL. Drops and counts earlier buffers. Sets `waiting` of the frame if all that was
- * queued was dropped and the branch has not ended, because a buffer that matches may still come
- * then. */
+ * otherwise NULL. Drops and counts earlier buffers. Sets `waiting` of the frame if that
+ * empties the queue and the branch has not ended, because a matching buffer may still come. */
 void merge_pad_select (GstBoxMergePad *self, MergeFrame *frame);
 
 /* Returns the selected buffer, to be unreffed, or NULL. */

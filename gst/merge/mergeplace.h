@@ -13,7 +13,7 @@ G_BEGIN_DECLS
  * pixels. Text: COLUMNSxROWS or COLUMNSxROWS+OVERLAP, such as 2x2+64. */
 typedef struct
 {
-  guint columns, rows; /* 0: no grid */
+  guint columns, rows; /* 0 if there is no grid */
   guint overlap;       /* minimum overlap of adjacent tiles, in pixels */
 } MergeTiles;
 
@@ -36,14 +36,14 @@ void merge_tiles_widen_caps (const MergeTiles *tiles, GstCaps *caps);
 typedef struct
 {
   gint xpos, ypos;     /* pixels of the main frame */
-  guint width, height; /* 0: as large as the picture of the branch */
+  guint width, height; /* 0 for as large as the picture of the branch */
   MergeTiles tiles;    /* if it has columns, it sets all of the above */
   guint tile_index;
   GstVideoOrientationMethod direction; /* how the branch was turned */
 } MergePlace;
 
 /* Writes the place of a branch whose picture has the size `picture_width` x `picture_height`
- * (0: unknown) in a main frame of `width` x `height` (0: unknown). Returns NULL, or why there
+ * (0 if unknown) in a main frame of `width` x `height` (0 if unknown). Returns NULL, or why there
  * is none, a text to be freed. */
 gchar *merge_place_rect (const MergePlace *self, gint width, gint height, gint picture_width,
     gint picture_height, GstVideoRectangle *rect);

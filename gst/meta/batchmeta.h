@@ -25,7 +25,7 @@ typedef struct
 {
   guint index;                      /* its number in the batches */
   GstEvent *start, *caps, *segment; /* the last STREAM_START, CAPS and SEGMENT, or NULL */
-  gint width, height;               /* size of its frames, as the caps state it; 0: unknown */
+  gint width, height;               /* size of its frames, as the caps state it; 0 if unknown */
   gpointer data;                    /* what stream_new returned; the owner guards it */
 } BatchStream;
 

@@ -77,13 +77,13 @@ typedef struct
   gint64 x, y, w, h;
   gdouble confidence; /* BOX_HAS_CONFIDENCE */
   gdouble rotation;   /* radians by which the coordinates above are rotated
-                                 * about the centre, clockwise; 0: upright */
+                                 * about the centre, clockwise; 0 if upright */
   guint flags;        /* BoxFlags */
-  GQuark label;       /* 0: empty */
-  GQuark source;      /* name of the branch that box_append took it from; 0: none */
+  GQuark label;       /* 0 if it has none */
+  GQuark source;      /* name of the branch that box_append took it from; 0 if there is none */
   gint label_id;      /* BOX_HAS_LABEL_ID */
-  gint region_id;     /* 0: unset */
-  gint parent_id;     /* region_id of the box this is a part of; 0: unset */
+  gint region_id;     /* 0 if unset */
+  gint parent_id;     /* region_id of the box this is a part of; 0 if unset */
   gint track_id;      /* BOX_HAS_TRACK_ID */
   gint parent;        /* index of the parent in the same array, or -1 */
   BoxState state;
@@ -148,8 +148,7 @@ box_extent_agrees (gdouble a, gdouble b, gint64 start, gint64 length, gint size)
   return fabs (a - start) <= 1.0 && fabs ((b - a) - length) <= 1.0;
 }
 
-/* Returns a copy whose x1 .. y2 are those of the smallest upright box around it, in order, and
- * whose rotation is 0. */
+/* Returns the smallest upright box around a box: a copy with x1 <= x2, y1 <= y2 and rotation 0. */
 Box box_upright (const Box *box);
 
 /* Derives the integers x y w h and the normalized coordinates from x1 .. y2. Pixels are

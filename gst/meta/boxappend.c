@@ -22,7 +22,7 @@ typedef struct
   GstStructure *source; /* "source", to be copied to each region; or NULL */
   const gint *od_ids;   /* new ids of ODs by old id, or NULL */
   gboolean has_ods;     /* there are ODs on the target */
-  GHashTable *reserved; /* ids of regions on the target; NULL: no id is above next_id */
+  GHashTable *reserved; /* ids of regions on the target; NULL if no id is above next_id */
   gint next_id;         /* above the ids of mtds and those given so far */
   BoxMove *box_move;    /* how the boxes were moved */
   gint *box_ids;        /* [boxes] new ids, 0 for boxes that were not appended */

@@ -34,7 +34,7 @@ typedef struct
 {
   BoxMap map;
   const gchar *lost; /* name of a type of metadata that was removed, because its positions or ids
-                      * cannot be changed; NULL: all could be changed */
+                      * cannot be changed; NULL if all could be changed */
 } BoxMove;
 
 /* Makes a map that changes nothing. */

@@ -6,7 +6,7 @@
  * are the only code that knows the form of the metadata:
  *
  *   GstVideoRegionOfInterestMeta   roi_type = label, x y w h = pixels,
- *                                  id / parent_id (0: unset), and structures:
+ *                                  id / parent_id (0 if unset), and structures:
  *     "detection"  x_min y_min x_max y_max (double, normalised), confidence
  *                  (double), label_id (int), as DL Streamer writes it
  *     "object_id"  id (int): the track; lost (boolean): TRUE if the detector did not find the

@@ -25,13 +25,13 @@ typedef enum
   EDGE_CUT_ALL = 15,
 } EdgeCutSides;
 
-/* A border, and how near to it a box is cut. */
+/* A border, and the distance from it within which a box counts as cut. */
 typedef struct
 {
   BoxRectangle rectangle;
   guint sides;      /* EdgeCutSides that cut boxes */
   gdouble margin_x; /* largest distance from the left and right side, in pixels */
-  gdouble margin_y; /* from the top and bottom side; 0 or more, as margin_x */
+  gdouble margin_y; /* largest distance from the top and bottom side; both are 0 or more */
 } EdgeCutBorder;
 
 /* Returns the sides (EdgeCutSides) of `rectangle` that lie inside a frame of this size, in
@@ -45,8 +45,8 @@ guint edge_cut_inner_sides (const BoxRectangle *rectangle, gint width, gint heig
  * order. */
 gboolean edge_cut_box (const Box *box, const EdgeCutBorder *border);
 
-/* Sets BOX_CUT of each box of a GArray of Box that the border cuts, but of those whose state
- * box_state_is_drop names. */
+/* Sets the flag BOX_CUT of each box that the border cuts, except boxes that are dropped already
+ * (box_state_is_drop). `boxes` is a GArray of Box. */
 void edge_cut_mark_all (GArray *boxes, const EdgeCutBorder *border);
 
 G_END_DECLS

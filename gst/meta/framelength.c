@@ -11,7 +11,7 @@ parse_number (const gchar *text, FrameLength *length)
 
   *length = (FrameLength) { 0, FALSE };
   if (text == NULL || *text == '\0' || strspn (text, "+-.0123456789eE% \t") < strlen (text))
-    return FALSE; /* g_ascii_strtod also reads hexadecimal and names */
+    return FALSE; /* g_ascii_strtod would also accept hexadecimal, "inf" and "nan" */
   length->value = g_ascii_strtod (text, &end);
   if (end == text || !isfinite (length->value))
     return FALSE;

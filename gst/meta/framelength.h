@@ -24,7 +24,7 @@ typedef struct
  * -INFINITY pixels, within which no box lies. Returns FALSE if the text is not a length. */
 gboolean frame_length_parse (const gchar *text, FrameLength *length);
 
-/* What such a text has to be, for a message. */
+/* Describes the text that frame_length_parse accepts, for messages. */
 #define FRAME_LENGTH_FORM "a number of pixels or per cent of 0 or more, as in 5 or 10%"
 
 /* Parses "x,y,width,height"; blanks around the numbers are ignored. x and y may be negative,

@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  guint max;       /* new labels to take; 0: all, of any length */
+  guint max;       /* new labels to take; 0 for no limit, also of their length */
   guint taken;     /* new labels so far */
   guint64 refused; /* calls that returned 0 */
 } LabelTable;

@@ -27,12 +27,11 @@ enum
 {
   TO_KEPT = 1,    /* related to a kept OD */
   TO_REMOVED = 2, /* related to a removed OD */
-  DIRECT = 4,     /* has a relation with an OD itself, so that its
-                                 * indirect relations do not count */
+  DIRECT = 4,     /* has a direct relation with an OD, so its indirect ones do not count */
   IS_OD = 8,
   IS_PLACEHOLDER = 16, /* takes the place of a removed mtd */
-  IS_LOST = 32,        /* removed because its data cannot be changed with the boxes; counts as a
-                                 * removed OD for what is related to it alone */
+  IS_LOST = 32,        /* removed because its data cannot be changed with the boxes; a mtd that is
+                                 * related to it alone is removed, too */
 };
 
 void
@@ -279,7 +278,7 @@ typedef struct
   guint id;
   const GstAnalyticsMtdImpl *impl; /* its type */
   gsize size;
-  gchar *tag; /* NULL: none */
+  gchar *tag; /* NULL if there is none */
 } KeptMtd;
 
 /* Lists the kept mtds; writes their number and the size of their data in bytes. */

@@ -15,15 +15,15 @@ typedef struct
 {
   GstAnalyticsRelationMeta *meta; /* the meta to remove from */
   guint count;                    /* number of its mtds */
-  guint8 *remove;                 /* [count]; not 0: this mtd is to be removed */
+  guint8 *remove;                 /* [count]; not 0 if the mtd is to be removed */
   gboolean keep_ids;              /* ids must not change: see od_meta_remove */
   guint extra;                    /* number of mtds that will be added afterwards */
   gboolean related_only;          /* removes the mtds that are related to no OD, too */
   GHashTable *reserved;           /* set of ids (GINT_TO_POINTER) that od_remove_append gives to
-                                 * no OD; NULL: none */
+                                 * no OD, or NULL */
   BoxMove *move;                  /* removes the mtds that cannot be moved, too, and writes `lost`;
-                                 * NULL: nothing is moved */
-  const GArray *relations;        /* relations that start at ODs; NULL: to be collected */
+                                 * NULL if nothing is moved */
+  const GArray *relations;        /* relations that start at ODs; NULL: odremove collects them */
   guint8 *marks;                  /* [count]; set and used by odremove.c */
   gint *new_id;                   /* [count]; set by the rebuild: -1 for a removed mtd */
 } OdRemove;

@@ -26,7 +26,7 @@ typedef struct
   guint lower_ranked;   /* rank below all others because of BOX_CUT */
   guint by_other_class; /* are suppressed by a box of another class */
   guint rewritten;      /* have BOX_MOVED, BOX_RESCORED or BOX_TRACKED */
-  guint added;          /* are added by `add` of the class; not among the boxes of the states */
+  guint added;          /* added by the class's function `add`; they are in no count of a state */
   guint confirmed;      /* links of boxes that boxsteady has confirmed */
   guint restarts;       /* times that boxsteady forgot its links */
 } BoxCounts;

@@ -45,9 +45,9 @@ typedef struct
 
   /* used by the streaming thread only */
   BoxMetaReading *reading;
-  gint width, height; /* from the caps; 0: they state none */
+  gint width, height; /* from the caps; 0 if they state none */
   gboolean batches;   /* the buffers are batches */
-  Stream *single;     /* the stream, unless the buffers are batches; its stats are not used */
+  Stream *single;     /* the stream if the buffers are not batches; `stats` above counts for it */
 } GstBoxFilterPrivate;
 
 static void gst_box_filter_init_preset (gpointer interface, gpointer user_data);

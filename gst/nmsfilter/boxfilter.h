@@ -30,7 +30,7 @@ typedef struct
 typedef struct
 {
   GstBuffer *buffer;  /* must not change while it is decided */
-  gint width, height; /* size of the frame, in pixels; 0: unknown */
+  gint width, height; /* size of the frame, in pixels; 0 if unknown */
   const GstSegment *segment;
   GArray *boxes; /* Box, after box_filter_read; the states are written into it */
   GstNmsAction action;

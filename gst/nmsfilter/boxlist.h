@@ -26,7 +26,7 @@ typedef struct _BoxList BoxList;
 BoxList *box_list_new (BoxListSettings *settings);
 void box_list_free (BoxList *self);
 
-/* Filters an array of Box of a frame of this size (0: unknown), of which parent_id says what the
+/* Filters an array of Box of a frame of this size (0 if unknown), of which parent_id says what the
  * parts are. Removes or tags boxes as the settings say, and writes new places and confidences.
  * Returns the number of boxes that are not dropped; -1 and an error if that fails. */
 gint box_list_filter (BoxList *self, GArray *boxes, gint width, gint height, GError **error);

@@ -63,7 +63,7 @@ box_parents_begin (BoxParents *parents, const GArray *boxes)
     guint from = parents->parts->len;
     guint32 k = i;
 
-    /* from the part to its parent, and so on; then reversed */
+    /* Appends the part, its parent, the parent's parent and so on, then reverses their order. */
     while (!g_array_index (parents->listed, guint8, k)) {
       gint parent = g_array_index (boxes, Box, k).parent;
 

@@ -32,8 +32,8 @@ typedef enum
 
 typedef struct
 {
-  gfloat limit[BOX_LIMIT_COUNT]; /* 0: no limit. Those of a class may also be
-                                         * BOX_LIMIT_UNSET: the limit of all classes applies */
+  gfloat limit[BOX_LIMIT_COUNT]; /* 0 for no limit; in the limits of a class, BOX_LIMIT_UNSET
+                                         * for the limit that applies to all classes */
 } BoxLimits;
 
 /* Returns the name of a limit: "min-width", ... Properties and class options have it. */
@@ -66,9 +66,9 @@ typedef struct
 {
   gboolean active; /* a rule may drop boxes */
   BoxLimits limits;
-  GArray *class_limits; /* ClassLimits; NULL: no class has limits of its own */
-  GArray *keep_classes; /* labels (class_selection_parse); NULL: all classes */
-  GArray *drop_classes; /* labels; NULL: no class is dropped */
+  GArray *class_limits; /* ClassLimits; NULL if no class has limits of its own */
+  GArray *keep_classes; /* labels (class_selection_parse); NULL for all classes */
+  GArray *drop_classes; /* labels; NULL if no class is dropped */
   gboolean has_region;
   FrameRegion region; /* valid if has_region is set */
   gboolean drop_cut;  /* drop boxes with BOX_CUT */

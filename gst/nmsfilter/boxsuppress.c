@@ -19,7 +19,7 @@
 #include "boxparents.h"
 #include "classlist.h"
 
-#define COORDINATE_LIMIT 1e18f /* limit of the core: a box with a greater one is invalid */
+#define COORDINATE_LIMIT 1e18f /* the core's limit: a box with a larger coordinate is invalid */
 
 /* A box that takes part. */
 typedef struct
@@ -55,7 +55,7 @@ struct _BoxSuppress
 
   guint capacity; /* elements of each array below */
   BoxKey *keys;
-  gint32 *fed_at; /* for each box: its position among the keys, or -1; only with parts */
+  gint32 *fed_at; /* for each box: its position among the keys, or -1; unused if no box is a part */
 
   /* columns of the core, one element for each key */
   gfloat *rows; /* x1 y1 x2 y2 */
@@ -567,7 +567,7 @@ box_suppress_needs_scores (nms_method method)
   return needs[method];
 }
 
-/* Writes the options of the run. */
+/* Fills in the options of nms_run. */
 static void
 set_options (const BoxSuppress *self, const BoxSuppressRules *rules, const Frame *frame,
     gboolean want_suppressors, nms_options *options)

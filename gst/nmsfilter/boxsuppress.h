@@ -29,18 +29,18 @@ typedef struct
 {
   nms_options core;         /* options of nms_run but for `outputs`, which box_suppress_run sets */
   gboolean added_engine;    /* run on the engine that was added to the context, if there is one */
-  GArray *options;          /* nms_class_options; NULL: no class has options of its own */
+  GArray *options;          /* nms_class_options; NULL if no class has options of its own */
   GArray *unscored;         /* `options` without the score thresholds */
-  GArray *class_ranks;      /* ClassGroup, one of which has a rank; or NULL. Needs such a method as
-                           * priorities do */
+  GArray *class_ranks;      /* ClassGroup if a group has ranks, else NULL; like priorities, ranks
+                           * need a method for which box_suppress_needs_scores returns FALSE */
   gboolean crosses_classes; /* boxes may suppress boxes of other classes */
-  GArray *selection;        /* labels (class_selection_parse); NULL: all classes */
-  GArray *sources; /* SourceOption; NULL: none of their options applies. Different priorities
-                          * need a method that box_suppress_needs_scores does not name */
+  GArray *selection;        /* labels (class_selection_parse); NULL for all classes */
+  GArray *sources; /* SourceOption; NULL if no option of a source applies. Different priorities
+                          * need a method for which box_suppress_needs_scores returns FALSE */
   GArray *weights; /* gfloat for each source, with method weighted; or NULL */
   gboolean has_priorities, has_score_thresholds; /* whether an entry of `sources` has one */
   UnscoredOrder unscored_order;                  /* how boxes without a confidence are ranked */
-  guint min_neighbors; /* neighbors that a box without a confidence needs; 0: any number */
+  guint min_neighbors; /* neighbors that a box without a confidence needs; 0 for any number */
 } BoxSuppressRules;
 
 void box_suppress_rules_unref (BoxSuppressRules *rules);

@@ -33,7 +33,7 @@ typedef struct
    * value must be, as in "a number". */
   const gchar *(*take) (gpointer entry, const gchar *key, const GValue *value);
   /* Returns NULL, or why the options of an entry cannot be used together: a sentence without a full
-   * stop, to be freed. May be NULL. */
+   * stop, to be freed. The pointer is NULL if there is nothing to check. */
   gchar *(*check) (gconstpointer entry);
 } ClassListForm;
 
@@ -55,7 +55,7 @@ gpointer class_list_find (const GArray *entries, GQuark label);
 gboolean class_list_number (const GValue *value, gdouble *number);
 
 /* Takes a reference of an array, which the settings and the rules that frames use share and do not
- * change. NULL: returns NULL. */
+ * change. Returns NULL for NULL. */
 static inline GArray *
 class_list_ref (GArray *array)
 {

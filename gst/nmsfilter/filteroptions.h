@@ -47,7 +47,7 @@ GArray *class_options_with_groups (const GArray *options, const GArray *groups);
 
 typedef struct
 {
-  gfloat sigma; /* 0: the default of the method */
+  gfloat sigma; /* 0 for the default of the method */
   gfloat min_score;
   nms_fused_score fused_score;
 } MethodOptions;

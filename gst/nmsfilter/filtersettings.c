@@ -140,8 +140,8 @@ install_choices (GObjectClass *object_class)
           DEFAULT_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_CLASS_OPTIONS,
       g_param_spec_boxed ("class-options", "Class options",
-          "Other values of iou-threshold and score-threshold, and max (boxes; 0 = no limit), for "
-          "single classes, in brackets: 'o,person=[o,iou-threshold=0.3],car=[o,max=5]' or, for "
+          "Values for single classes: iou-threshold, score-threshold and max (boxes to keep; "
+          "0 = no limit), in brackets: 'o,person=[o,iou-threshold=0.3],car=[o,max=5]' or, for "
           "classes with blanks, "
           "'\"o,options=<[o,class=\\\"traffic light\\\",score-threshold=0.2]>\"', "
           "both quoted for a shell. Text that is no GstStructure, such as person=0.3, cannot be "

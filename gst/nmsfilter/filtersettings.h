@@ -55,8 +55,8 @@ typedef struct
   guint engine; /* an nms_engine, or FILTER_ENGINE_XLA */
   UnscoredOrder missing_score;
   guint min_neighbors;
-  GstClockTime interval; /* time between messages in ns; 0: no messages */
-  gchar *xla_plugin;     /* NULL: use the plugin that NMS_XLA_PLUGIN names */
+  GstClockTime interval; /* time between messages in ns; 0 for no messages */
+  gchar *xla_plugin;     /* NULL for the plugin that NMS_XLA_PLUGIN names */
   gboolean xla_strict;
 
   nms_method method;
@@ -76,7 +76,7 @@ typedef struct
   /* the reasons why they cannot be used, or NULL */
   gchar *class_options_error, *class_groups_error, *method_options_error, *sources_error;
 
-  BoxSuppressRules *made; /* filter_settings_get_rules of these values; NULL: not made yet */
+  BoxSuppressRules *made; /* filter_settings_get_rules of these values; NULL if not made yet */
 } FilterSettings;
 
 /* Installs the properties but stats and engine-in-use, and the types of their enumerations. */

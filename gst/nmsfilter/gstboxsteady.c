@@ -81,14 +81,14 @@ struct _GstBoxSteady
   SteadySettings settings;
   guint64 max_gap;
   guint lookahead;       /* constant while started */
-  GstClockTime distance; /* time between frames; 0: not known yet */
+  GstClockTime distance; /* time between frames; 0 if not known yet */
 
   /* used by the streaming thread only */
   GArray *held;     /* Box: those to add to this buffer */
   GArray *batch;    /* Box: those of them that become the same metadata */
   gboolean timed;   /* the caps state the distance of frames */
   GQueue waiting;   /* Waiting */
-  Waiting *leaving; /* the waiting buffer that is decided; NULL: the buffer did not wait */
+  Waiting *leaving; /* the waiting buffer that is decided; NULL if the buffer did not wait */
 };
 
 /* What is kept of a stream. */

@@ -15,7 +15,7 @@ typedef struct
   GstClockTime end;            /* running time at the end of its last buffer */
   GstClockTime next_timestamp; /* expected timestamp of the next buffer, if there is no gap */
   GstClockTime next_stream_time;
-  gint64 wall; /* monotonic us at its first buffer; 0: no buffer yet */
+  gint64 wall; /* monotonic us at its first buffer; 0 before it */
 } ReportInterval;
 
 /* Begins an interval with the next buffer. Call it where the time of the stream jumps. */

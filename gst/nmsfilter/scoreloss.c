@@ -80,8 +80,8 @@ converts (GstElement *element, GstPad *src, const gchar *klass)
   return differ && is_converter (klass);
 }
 
-/* Whether buffers pass such a converter upstream, which drops confidences, and behind it only
- * elements that attach no boxes: other converters, queue, capsfilter, identity, tee. */
+/* Returns whether an element upstream converts video, and so drops confidences, and all elements
+ * after it attach no boxes: other converters, queue, capsfilter, identity, tee. */
 static gboolean
 converter_is_upstream (GstElement *element)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* scoreloss: notices that boxes arrive without a confidence where that matters. */
+/* scoreloss: warns once in a stream that boxes arrive without the confidence that they need. */
 #pragma once
 
 #include <gst/gst.h>
@@ -13,7 +13,7 @@ typedef struct
   gboolean seen;       /* a box of the stream had a confidence */
   gboolean noticed;    /* a loss was noticed in this stream */
   gboolean looked;     /* the elements upstream were searched for a converter */
-  gchar *stream;       /* its id; NULL: no stream has begun */
+  gchar *stream;       /* its id; NULL before the first stream */
   GHashTable *streams; /* set of the ids of streams with a loss */
 } ScoreLoss;
 

@@ -27,7 +27,7 @@ typedef enum
 typedef struct
 {
   BoxSelectRules rules; /* the values; its lists are owned */
-  BoxSelectRules *made; /* select_settings_get_rules of these values; NULL: not made yet */
+  BoxSelectRules *made; /* select_settings_get_rules of these values; NULL if not made yet */
   /* the texts and the structure as they were set */
   gchar *roi, *keep_classes, *drop_classes;
   GstStructure *class_limits;
@@ -41,8 +41,9 @@ void select_settings_install (GObjectClass *object_class, guint first);
 void select_settings_init (SelectSettings *self);
 void select_settings_clear (SelectSettings *self);
 
-/* Sets a property. A text that cannot be used is stored, or, if `keep_usable`, refused with the
- * sentence that select_settings_error would return, to be freed; else returns NULL. */
+/* Sets a property and returns NULL. If a text cannot be used and `keep_usable` is TRUE, it is not
+ * stored, and the reason is returned as select_settings_error words it, to be freed. If
+ * `keep_usable` is FALSE, such a text is stored. */
 gchar *select_settings_set (SelectSettings *self, guint prop, const GValue *value,
     gboolean keep_usable);
 

@@ -9,13 +9,13 @@
 
 G_BEGIN_DECLS
 
-#define SOURCE_OPTIONS_MOST_PRIORITY 1000 /* and the least one is its negative */
+#define SOURCE_OPTIONS_MOST_PRIORITY 1000 /* priorities range from -1000 to 1000 */
 
 typedef struct
 {
   GQuark name;
   gfloat weight;          /* above 0 */
-  gint priority;          /* boxes with a higher one rank first */
+  gint priority;          /* boxes with a higher priority rank first */
   gfloat score_threshold; /* boxes with a lower confidence are dropped */
 } SourceOption;
 

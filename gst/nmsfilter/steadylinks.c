@@ -25,13 +25,13 @@ typedef struct
   guint scores;                           /* number of boxes that gave it */
   guint hits;                             /* bit i: the link had a box i frames ago */
   guint missed;                           /* frames since the last box */
-  gint id;                                /* 0: not confirmed */
+  gint id;                                /* 0 if not confirmed */
   gint box;                               /* index of its box in this frame, or -1 */
   guint64 seen;                           /* number of the last frame in which it had a box */
   gboolean ended;                         /* the link went too long without a box */
 } Link;
 
-/* A box of a link in a frame that waits. */
+/* The box of a link in a frame that has not left the element yet. */
 typedef struct
 {
   Box box;    /* the box to write if its link is confirmed */

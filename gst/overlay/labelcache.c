@@ -39,7 +39,7 @@ struct _LabelCache
   PangoLayout *layout; /* with the font; its font map is not shared */
   gint size, line_height, max_width;
 
-  Picture glyphs[LAST_GLYPH - FIRST_GLYPH + 1]; /* data is NULL: not rendered yet */
+  Picture glyphs[LAST_GLYPH - FIRST_GLYPH + 1]; /* data is NULL before a glyph is rendered */
   GHashTable *masks;                            /* from text to LabelMask, which owns its data */
   gsize bytes;
   guint64 rendered;

@@ -28,7 +28,7 @@ void box_attach_clear (BoxAttach *self);
  * record. */
 gboolean box_attach_changes (const BoxAttach *self, const RecordedFrame *frame, GstBuffer *buffer);
 
-/* Attaches the boxes, which fit a frame of width x height (0: unknown), to a buffer, which
+/* Attaches the boxes, which fit a frame of width x height (0 if unknown), to a buffer, which
  * is writable if it changes. `frame` may be changed, and may be NULL. */
 void box_attach_run (BoxAttach *self, RecordedFrame *frame, GstBuffer *buffer, gint width,
     gint height);

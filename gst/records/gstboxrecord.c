@@ -116,9 +116,9 @@ typedef struct
  * streaming thread; the counts are under the object lock. */
 typedef struct
 {
-  gint width, height; /* size of the frames; 0: unknown */
+  gint width, height; /* size of the frames; 0 if unknown */
   gint64 number;      /* stream number in a batch; -1: no batch */
-  gchar *id;          /* NULL: not written */
+  gchar *id;          /* NULL if it is not written */
   guint64 next_index; /* MOT text only: index of the next frame */
   guint64 missing;    /* frames since the last line for which no line was written */
   RecordCounts counts;

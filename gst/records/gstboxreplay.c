@@ -123,7 +123,7 @@ struct _GstBoxReplay
 
   /* streaming thread */
   StreamPosition position;
-  RecordedFrame *frame; /* the record of the buffer, for transform_ip; NULL: no record; not owned */
+  RecordedFrame *frame; /* the buffer's record, for transform_ip, or NULL; not owned */
   ReplayText text;      /* lines from the pad or the metadata */
   BoxAttach attach;     /* for transform_ip */
   LabelTable labels;    /* new labels that this element has taken */

@@ -18,8 +18,8 @@
  *   x y w h       in pixels; an object has these four, a bounding_box, or both. x and y from
  *                 2^31 to 2^32-1 are negative numbers, less 2^32
  *   roi_type      the label; if missing or "", detection.label is used
- *   region_id     the id of this box; 0: none
- *   parent_id     the region_id of the box that this one is a part of; 0: none
+ *   region_id     the id of this box; 0 if there is none
+ *   parent_id     the region_id of the box that this one is a part of; 0 if there is none
  *   id            the track
  *   rotation      the angle in radians, clockwise, by which the box is rotated
  *                 about its centre; x y w h and bounding_box describe the box

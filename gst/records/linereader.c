@@ -23,7 +23,7 @@
 
 struct _LineReader
 {
-  gchar *location; /* NULL: standard input */
+  gchar *location; /* NULL for standard input */
   int fd;
   gboolean seekable;
   FileClaim *claim; /* NULL if the file is not claimed */
@@ -35,15 +35,15 @@ struct _LineReader
   GstPoll *pause;    /* for waiting at the end of the file, where a pipe is always readable */
   void (*waiting) (gpointer data);
   gpointer waiting_data;
-  gint64 deadline;     /* monotonic time in us; 0: not set */
+  gint64 deadline;     /* monotonic time in us; 0 if not set */
   gboolean late;       /* the deadline ended the last call */
   GstClockTime waited; /* ns without data; GST_CLOCK_TIME_NONE after `waiting` */
 
   gchar *buffer;
   gsize size;       /* bytes of `buffer` without the one for a NUL */
   gsize start, end; /* the text read and not returned yet */
-  gsize scanned;    /* the text before this has no newline */
-  gboolean is_cut;  /* a NUL stands behind the line returned last, at `cut` */
+  gsize scanned;    /* the part of the text that was searched for a newline ends here */
+  gboolean is_cut;  /* the line returned last was terminated by a NUL at `cut` */
   gsize cut;
   gchar cut_off; /* the byte that the NUL replaced */
   guint64 base;  /* position of the start of the file; see line_reader_base () */

@@ -39,12 +39,12 @@ typedef struct
   guint64 index;            /* index of the frame in the file, from 0 */
   guint64 line;             /* the line where it begins, from 1 */
   guint64 offset;           /* position of that line in the file, in bytes */
-  gint width, height;       /* size of the frame that the boxes describe; 0: unknown */
+  gint width, height;       /* size of the frame that the boxes describe; 0 if unknown */
   guint64 dropped;          /* number of frames missing directly before this one */
   gint64 stream;            /* number of its stream in the batches; -1: not of a batch */
   const gchar *stream_id;   /* written if not NULL; not read, and not owned */
   gboolean outside_segment; /* a frame that is not shown; it takes no part in matching */
-  LabelTable *labels;       /* for a frame that is read; NULL: no limit; not owned */
+  LabelTable *labels;       /* for a frame that is read; NULL for no limit; not owned */
   /* Array of Box. x1 .. y2 of a box that was read from a file are pixels of that
    * frame. A box without integers in the file has w == -1 and BOX_HAS_NORMALIZED. */
   GArray *boxes;
@@ -69,7 +69,7 @@ recorded_frame_reset (RecordedFrame *frame)
   g_array_set_size (frame->boxes, 0);
 }
 
-/* Fits the boxes to a frame of width x height (0: unknown). Normalized coordinates
+/* Fits the boxes to a frame of width x height (0 if unknown). Normalized coordinates
  * win over integers: integers that agree with them are kept, others are computed
  * from them. A box with integers only is scaled if the sizes differ. It gets
  * normalized coordinates where integers are not exact: if it is scaled, off the

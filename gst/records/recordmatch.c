@@ -36,7 +36,7 @@ struct _RecordMatch
   gboolean ready;   /* it was read through */
   gboolean sorted;
   GArray *entries;     /* Entry, in order of key */
-  guint64 pass_length; /* length of a pass in ns or frames; 0: not known yet */
+  guint64 pass_length; /* length of a pass in ns or frames; 0 if not known yet */
   guint64 next;        /* number of the entry behind the one found last */
   const Entry *found;  /* entry of `record`, or NULL */
 
@@ -153,7 +153,7 @@ add_record (RecordMatch *self, const RecordedFrame *frame)
     .place = frame->offset,
   };
 
-  if (entry.key == RECORDED_FRAME_NO_TIME) { /* not the first one, which decided */
+  if (entry.key == RECORDED_FRAME_NO_TIME) { /* never the first entry: it would select the index */
     entry.key = last->key;
     entry.place |= UNTIMED;
   }
@@ -403,8 +403,8 @@ drop (RecordMatch *self, guint i)
   self->counts->unmatched += !self->seeking;
 }
 
-/* Reads one record to the end of `ahead`. Returns RECORD_MATCH_NONE at the end of the file, and
- * when the deadline has come. */
+/* Reads one record and appends it to `ahead`. Returns RECORD_MATCH_NONE at the end of the file, and
+ * after the deadline. */
 static RecordMatchResult
 read_ahead (RecordMatch *self, GError **error)
 {

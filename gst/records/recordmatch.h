@@ -59,9 +59,9 @@ typedef struct
 {
   StreamPositionStep step;
   guint64 tolerance;  /* largest distance of a record that matches the frame */
-  guint64 hold;       /* a frame without a match takes an earlier record up to this age; 0: never */
-  gint64 deadline;    /* time (g_get_monotonic_time ()) until which to wait; 0: no limit */
-  gint width, height; /* size of the frame in pixels; 0: unknown */
+  guint64 hold;       /* maximum age of an earlier record for a frame without a match, or 0 */
+  gint64 deadline;    /* time (g_get_monotonic_time ()) until which to wait; 0 for no limit */
+  gint width, height; /* size of the frame in pixels; 0 if unknown */
 } RecordSearch;
 
 /* Makes a matcher, which owns `reader`. With skip_errors, malformed lines are counted; without,

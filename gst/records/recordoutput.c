@@ -44,7 +44,7 @@ typedef struct
   int fd; /* -1: could not be opened again; under `lock`, like all below */
   mode_t mode;
   gboolean nonblocking;
-  gchar *fifo;      /* the path of a FIFO; NULL: not opened by a path */
+  gchar *fifo;      /* the path of a FIFO; NULL if not opened by a path */
   gboolean waiting; /* fd is open for reading too, because the FIFO has no reader yet */
   gsize unread;     /* bytes in the FIFO after the last write while `waiting` */
   gboolean broken;  /* the reader closed the pipe */
@@ -57,7 +57,7 @@ struct _RecordOutput
   const RecordSettings *settings;
   gboolean warned; /* posted a warning about a line that could not be written */
 
-  Pipe *pipe; /* NULL: a regular file */
+  Pipe *pipe; /* NULL for a regular file */
   GMutex lock;
   GCond changed;     /* `flushing` changed */
   gboolean flushing; /* under `lock` */
@@ -208,7 +208,7 @@ write_to_file (RecordOutput *self, const GString *text, GError **error)
   return self->settings->flush != RECORD_FLUSH_DISK || flush_file (self, error);
 }
 
-/* Leaves the file as it was if nothing was written or flushed. */
+/* Closes the file; its contents do not change if no line was written and it was not flushed. */
 static gboolean
 close_file (RecordOutput *self, GError **error)
 {
@@ -406,7 +406,7 @@ pipe_write_part (Pipe *self, const gchar *text, gsize length)
 
   if (S_ISSOCK (self->mode)) {
     sent = send (self->fd, text, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-    /* after a reader closed the socket with lines unread, the first call fails with this */
+    /* If the reader closed the socket with unread lines in it, the first call fails with this. */
     if (sent < 0 && errno == ECONNRESET)
       errno = EPIPE;
     return sent;

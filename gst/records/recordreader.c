@@ -15,7 +15,7 @@ struct _RecordReader
   RecordFormat requested_format, format; /* format: AUTO until detected */
   JsonlParser *parser;
   gsize max_line;
-  LabelTable *labels; /* not owned; NULL: no limit */
+  LabelTable *labels; /* not owned; NULL for no limit */
   guint64 next_index; /* used for JSON Lines */
   gboolean take_all;  /* as record_reader_continue () says */
   guint64 base;       /* position of the start of the file read last */
@@ -25,7 +25,7 @@ struct _RecordReader
   RecordedFrame mot;  /* the incomplete frame */
   gboolean mot_open;  /* `mot` holds a frame */
   guint64 mot_frames; /* number of the incomplete frame, from 1; 0 before the first */
-  guint columns;      /* number of columns in the first line; 0: not read yet */
+  guint columns;      /* number of columns in the first line; 0 before the first line */
   guint64 last_line;  /* line number of the last valid line */
   guint64 ignored;    /* boxes with flag 0 */
 };

@@ -82,8 +82,8 @@ install_recording (GObjectClass *object_class)
           DEFAULT_EMPTY_LINES, playing));
   g_object_class_install_property (object_class, RECORD_PROP_ADD_STREAM_ID,
       g_param_spec_boolean ("add-stream-id", "Add stream id",
-          "Write the id of the stream, from its STREAM_START event, to each line of JSON Lines. It "
-          "tells the lines of several streams in one pipe apart",
+          "Write the id of the stream, from its STREAM_START event, to each line of JSON Lines, so "
+          "that a reader can tell the lines of several streams in one pipe apart",
           DEFAULT_ADD_STREAM_ID, ready));
   g_object_class_install_property (object_class, RECORD_PROP_LINE_META,
       g_param_spec_boolean ("line-meta", "Line metadata",

@@ -44,8 +44,8 @@ GstClockTime replay_pad_time (const GstSegment *segment, GstBuffer *buffer);
 RecordMatchResult replay_pad_find (GstBoxReplayPad *self, GstClockTime time,
     const RecordSearch *search, RecordedFrame **frame, GError **error);
 
-/* With TRUE, at EOS of the video, counts the text that is left as unmatched, and refuses text that
- * comes later; with FALSE, at SEGMENT of the video, takes text again. */
+/* At EOS of the video, call it with TRUE: it counts the remaining text as unmatched and refuses
+ * later text. At SEGMENT of the video, call it with FALSE: text is accepted again. */
 void replay_pad_set_finished (GstBoxReplayPad *self, gboolean finished);
 
 /* With TRUE, interrupts replay_pad_find () and the upstream of the pad, and keeps both

@@ -126,7 +126,7 @@ replay_settings_install (GObjectClass *object_class)
   g_object_class_install_property (object_class, REPLAY_PROP_MAX_LABELS,
       g_param_spec_uint ("max-labels", "Max labels",
           "Number of different labels to take from recordings while the element exists, because "
-          "a process keeps every label until it ends. A box with another one, or with a label of "
+          "a process keeps every label until it ends. A box with a further new label, or one of "
           "more than 4096 bytes, is attached without a label and counted as labels-refused. "
           "Labels that the process knows already are not counted. 0 = no limit",
           0, G_MAXUINT, DEFAULT_MAX_LABELS, ready));

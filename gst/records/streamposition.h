@@ -43,8 +43,8 @@ stream_position_time (const GstSegment *segment, GstBuffer *buffer)
 
 typedef struct
 {
-  gint width, height; /* frame size of the caps; 0: unknown */
-  gint fps_n, fps_d;  /* frame rate of the caps; 0: unknown */
+  gint width, height; /* frame size of the caps; 0 if unknown */
+  gint fps_n, fps_d;  /* frame rate of the caps; 0 if unknown */
   guint64 index;      /* index of the next buffer, from 0 */
 
   /* private */
@@ -58,7 +58,7 @@ typedef struct
 {
   GstClockTime time;     /* stream time of the PTS, or GST_CLOCK_TIME_NONE */
   GstClockTime duration; /* duration of the buffer, or that of a frame at the frame rate, or the
-                                 * distance to the buffer before; 0: unknown */
+                                 * distance to the buffer before; 0 if unknown */
   guint64 index;         /* index of the buffer */
   gboolean jumped;
   gboolean rewound;       /* jumped to a time at or before that of an earlier buffer */

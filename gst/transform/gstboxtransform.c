@@ -93,9 +93,9 @@ typedef struct
 {
   /* pixels cropped from the picture that the boxes refer to; negative: a border was added */
   gint top, bottom, left, right;
-  /* size of that picture before the crop; 0: derived from the frame size, not scaled */
+  /* size of that picture before the crop; 0: derived from the unscaled frame size */
   gint width, height;
-  gint direction;     /* GstVideoOrientationMethod; not AUTO or CUSTOM */
+  gint direction;     /* a GstVideoOrientationMethod other than AUTO and CUSTOM */
   gboolean stretched; /* the boxes were scaled to the frame size before */
   gboolean clip;      /* boxes are clipped to the frame */
 } PictureChange;
@@ -104,8 +104,8 @@ typedef struct
 typedef struct
 {
   BoxMap map;
-  gint read_width, read_height; /* size of the picture whose pixels the boxes are in; 0: unknown */
-  gint width, height;           /* size of the frame; 0: unknown */
+  gint read_width, read_height; /* size of the picture whose pixels the boxes are in, or 0 */
+  gint width, height;           /* size of the frame; 0 if unknown */
 } PictureChangePlan;
 
 /* since READY */
@@ -126,7 +126,7 @@ struct _GstBoxTransform
   TransformStats stats;
 
   /* streaming thread */
-  gint width, height;     /* from the caps; 0: they state none */
+  gint width, height;     /* from the caps; 0 if they state none */
   PictureChangePlan plan; /* plan for the current buffer */
   gboolean clip;          /* change.clip, as read for this buffer */
   gboolean moves;         /* the boxes of this buffer are to be moved */
@@ -195,7 +195,7 @@ gst_box_transform_get_property (GObject *object, guint id, GValue *value, GParam
 
 /* ---------------------------------------------------------------- one buffer */
 
-/* Returns the size before the crop along one axis; 0: unknown. `frame` is the size of the frame
+/* Returns the size before the crop along one axis; 0 if unknown. `frame` is the size of the frame
  * along that axis before the flip. */
 static gint64
 size_before (gint set, gint frame, gint start, gint end)

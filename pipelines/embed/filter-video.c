@@ -69,7 +69,7 @@ on_key (gint fd, GIOCondition condition, gpointer data)
   gchar key;
 
   if (read (fd, &key, 1) != 1)
-    return G_SOURCE_REMOVE; /* no more keys: play on */
+    return G_SOURCE_REMOVE; /* the input has ended; the video plays on */
   g_object_get (app->filter, "iou-threshold", &threshold, NULL);
   if (key == '+' || key == '-') {
     threshold = CLAMP (threshold + (key == '+' ? 0.05f : -0.05f), 0, 1);

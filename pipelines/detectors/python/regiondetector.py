@@ -15,7 +15,7 @@ CAPS = Gst.Caps.from_string("video/x-raw,format=RGB")
 
 
 class DetectorError(Exception):
-    """A fault that the user can mend: the message says how."""
+    """An error that the user can correct. The message says how."""
 
 
 class RegionDetector(GstBase.BaseTransform):
