@@ -13,7 +13,7 @@
 #include "filterrun.h"
 #include "records/jsonlwrite.h"
 
-#define SWEEP_MOST 1000 /* values */
+#define SWEEP_MOST 1000 /* largest number of values in a sweep */
 
 static const gchar summary[] =
     "Filters the boxes of recorded frames as the element nmsfilter does: keeps the best of\n"

@@ -5,8 +5,8 @@
  *
  * Adds the boxes that branches of a pipeline found to the main stream: those of tiles, crops and
  * scaled copies of its pictures, and those of several detectors. The buffers of the pad `sink`
- * leave unchanged but for the boxes; pixels are never read or copied. Each pad `sink_%u`, on
- * request, takes a branch, of which only the boxes are used.
+ * get the boxes and are otherwise unchanged; pixels are never read or copied. Each request pad
+ * `sink_%u` takes a branch, of which only the boxes are used.
  *
  * Boxes are regions of interest and, where the plugin was built with GstAnalytics, ODs. They are
  * moved to the place of the branch's picture in the main frame (#GstBoxMergePad:xpos, ypos, width
@@ -718,7 +718,8 @@ gst_box_merge_init (GstBoxMerge *self)
 #define READWRITE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
 #define PLAYING (READWRITE | GST_PARAM_MUTABLE_PLAYING)
 
-/* Replaces the properties of GstAggregator that have no effect here, to say so. */
+/* Installs those properties of GstAggregator again that have no effect here, so that their
+ * descriptions say so. */
 static void
 install_without_effect (GObjectClass *object_class)
 {

@@ -35,11 +35,11 @@ gint64 merge_match_time (const GstSegment *segment, GstBuffer *buffer);
  * else of 40 ms. A rate of 0/1 is unknown. */
 gint64 merge_match_half_frame (GstBuffer *buffer, gint rate_n, gint rate_d);
 
-/* Marks a buffer that GstAggregator made of a GAP event. A buffer that came as one may have the
- * flag GAP and no memory too, and boxes. */
+/* Marks a buffer that GstAggregator made from a GAP event. The flag GAP and the missing memory do
+ * not identify it, because a real buffer may have both, and boxes. */
 void merge_match_mark_gap (GstBuffer *buffer, GstEvent *event);
 
-/* Returns the GAP event of which GstAggregator made this buffer, or NULL. */
+/* Returns the GAP event from which GstAggregator made this buffer, or NULL. */
 GstEvent *merge_match_gap (GstBuffer *buffer);
 
 /* Compares a buffer of a branch with the main buffer. A buffer matches if either of the

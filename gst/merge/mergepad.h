@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * mergepad: the pads sink_%u of boxmerge, one for each branch: properties, the buffer that
- * belongs to the present main buffer, and its boxes. Unless stated otherwise, functions are
+ * belongs to the current main buffer, and its boxes. Unless stated otherwise, functions are
  * called by the thread of the element's source pad.
  */
 #pragma once

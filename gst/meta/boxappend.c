@@ -23,7 +23,7 @@ typedef struct
   const gint *od_ids;   /* new ids of ODs by old id, or NULL */
   gboolean has_ods;     /* there are ODs on the target */
   GHashTable *reserved; /* ids of regions on the target; NULL if no id is above next_id */
-  gint next_id;         /* above the ids of mtds and those given so far */
+  gint next_id;         /* greater than all ids of mtds and all new ids */
   BoxMove *box_move;    /* how the boxes were moved */
   gint *box_ids;        /* [boxes] new ids, 0 for boxes that were not appended */
   guint count;          /* boxes that were appended */

@@ -51,9 +51,9 @@ void box_map_shift (BoxMap *self, gdouble dx, gdouble dy);
 /* Multiplies the coordinates by sx and sy, which are above 0. */
 void box_map_scale (BoxMap *self, gdouble sx, gdouble sy);
 
-/* Turns a picture of width x height pixels, the size after the steps so far, as videoflip's
- * property video-direction does. The picture of 90R, 90L, UL_LR and UR_LL is height x width.
- * AUTO and CUSTOM add no step. */
+/* Adds a turn or flip as videoflip's property video-direction does it. width and height are the
+ * size of the picture before this step, in pixels; 90R, 90L, UL_LR and UR_LL exchange them. AUTO
+ * and CUSTOM add nothing. */
 void box_map_orient (BoxMap *self, GstVideoOrientationMethod method, gdouble width, gdouble height);
 
 /* Returns whether the method exchanges width and height. */

@@ -52,7 +52,7 @@ typedef struct
 {
   GArray *boxes;     /* Box: use box_meta_reading_boxes */
   GArray *relations; /* relations that start at ODs (OdRelation) */
-  BoxMove move;      /* how the boxes were moved: by the identity before box_meta_reading_map */
+  BoxMove move;      /* how box_meta_reading_map moved the boxes; the identity before that */
   gboolean warned;   /* a warning has named a lost type */
 } BoxMetaReading;
 

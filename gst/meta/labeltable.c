@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* labeltable: counts the quarks that it makes. */
+/* labeltable: asks GLib whether a label has a quark already, and counts the quarks that it adds. */
 #include "labeltable.h"
 
 #include <string.h>

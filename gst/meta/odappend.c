@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * odappend: copies mtds with odremove. If there are fewer mtds on the target than are appended,
- * its meta is rebuilt first with space for them, because GStreamer copies the matrix of relations
- * each time that it grows, by as many mtds as it had space for at first: 5 unless told otherwise.
- * A larger meta is not rebuilt, because that reads all its relations.
+ * odappend: copies mtds with odremove. If the target has fewer mtds than are appended, its meta is
+ * rebuilt first with space for all. Otherwise GStreamer would grow the matrix of relations in steps
+ * of its initial size (5 mtds by default) and copy it in each step. A larger meta is not rebuilt,
+ * because that reads all its relations.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"

@@ -278,7 +278,7 @@ od_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GArray *b
   GstAnalyticsRelationMeta *meta = od_relations_meta (buffer);
   const GstAnalyticsMtdType type = gst_analytics_od_mtd_get_mtd_type ();
   const GQuark empty = g_quark_from_static_string ("");
-  /* 0, so that no class is looked at, if no element of the process has marked a box */
+  /* 0 if no element of the process has marked a box; then no class is compared */
   const GQuark cut = flags & BOX_READ_CUT ? g_quark_try_string (OD_META_SOURCE_CUT) : 0;
   guint regions = boxes->len, count = regions, *by_id = NULL, used = 0, i, length;
   GArray *found;

@@ -11,10 +11,10 @@ G_BEGIN_DECLS
 #ifdef HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 
-/* Writes each box with an OD and BOX_MOVED or BOX_RESCORED, but those that box_state_is_drop
- * names, into its OD. The label, ids and relations do not change. With BOX_TRACKED, relates a
- * GstAnalyticsTrackingMtd to the OD, and adds the relation to `relations`, those that were read.
- * Moves all masks as od_rewrite_masks does. */
+/* Writes each box that has an OD and BOX_MOVED or BOX_RESCORED into its OD, unless the box is
+ * dropped (box_state_is_drop). The label, ids and relations do not change. If the box has
+ * BOX_TRACKED, relates a GstAnalyticsTrackingMtd to the OD and adds that relation to `relations`,
+ * which od_meta_read filled. Moves all masks as od_rewrite_masks does. */
 void od_rewrite (GstBuffer *buffer, const GArray *boxes, GArray *relations, const BoxMap *map);
 
 /* Writes one box into the OD `id` as od_rewrite does. */

@@ -51,25 +51,27 @@ struct _GstBoxFilterClass
    * returns GST_FLOW_OK or GST_FLOW_FLUSHING. */
   GstFlowReturn (*decide) (GstBoxFilter *self, BoxFilterFrame *frame);
 
-  /* Set and get a property of the element other than stats. `started`: the value must be usable
-   * now, as filter_settings_set has it. Returns the reason of a refusal, a sentence to be freed, or
-   * NULL. Called with the object lock, as the next one. */
+  /* Set and get a property of the element other than stats. If `started` is TRUE, a value that
+   * cannot be used is refused (see filter_settings_set). `set` returns NULL or the reason for the
+   * refusal, a sentence to be freed. These two and `error` are called with the object lock. */
   gchar *(*set) (GstBoxFilter *self, guint id, const GValue *value, gboolean started);
   void (*get) (GstBoxFilter *self, guint id, GValue *value);
 
-  /* Returns a sentence why the properties cannot be used, to be freed, or NULL. May be NULL. */
+  /* Returns a sentence that says why the properties cannot be used, to be freed, or NULL if they
+   * can. The pointer is NULL if they always can. */
   gchar *(*error) (GstBoxFilter *self);
 
   const gchar *stats_name; /* name of the structure in the property stats */
 
-  /* Writes the fields of stats that the element has beside frames, boxes-in, boxes-out and time. */
+  /* Writes the fields of stats except frames, boxes-in, boxes-out and time, which all have. */
   void (*describe_stats) (const FilterStats *stats, GstStructure *structure);
 
-  /* Adds frame->counts.added boxes to the writable buffer, after others were changed. NULL if that
-   * is always 0. */
+  /* Adds frame->counts.added boxes to the writable buffer after the other boxes were changed. The
+   * pointer is NULL if the element adds none. */
   void (*add) (GstBoxFilter *self, const BoxFilterFrame *frame, GstBuffer *buffer);
 
-  /* What the element keeps of each stream, and the events of the stream. May be NULL. */
+  /* Allocate and free the element's data of a stream, and handle an event of the stream. NULL if
+   * the element has no such data. */
   gpointer (*stream_new) (void);
   GDestroyNotify stream_free;
   void (*event) (gpointer stream, GstEvent *event);
@@ -85,8 +87,8 @@ void box_filter_install_stats (GObjectClass *object_class, guint id, const gchar
 /* Reads the boxes of the frame with these BoxReadFlags and returns their number. */
 guint box_filter_read (GstBoxFilter *self, BoxFilterFrame *frame, guint flags);
 
-/* Calls `look` with a buffer that is decided later, in the mode of `decide`. Returns FALSE, and
- * does nothing, where buffers are batches. */
+/* Calls `look` with a buffer whose boxes will be decided later. The floating-point mode is that in
+ * which `decide` runs. If buffers are batches, does nothing and returns FALSE. */
 gboolean box_filter_look (GstBoxFilter *self, GstBuffer *buffer,
     void (*look) (GstBoxFilter *self, BoxFilterFrame *frame));
 

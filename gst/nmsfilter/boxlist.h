@@ -26,9 +26,9 @@ typedef struct _BoxList BoxList;
 BoxList *box_list_new (BoxListSettings *settings);
 void box_list_free (BoxList *self);
 
-/* Filters an array of Box of a frame of this size (0 if unknown), of which parent_id says what the
- * parts are. Removes or tags boxes as the settings say, and writes new places and confidences.
- * Returns the number of boxes that are not dropped; -1 and an error if that fails. */
+/* Filters an array of Box of a frame of this size (0 if unknown). parent_id tells which boxes are
+ * parts of others. Removes or tags boxes as the settings say, and writes new places and
+ * confidences. Returns the number of boxes that are not dropped, or -1 and an error. */
 gint box_list_filter (BoxList *self, GArray *boxes, gint width, gint height, GError **error);
 
 G_END_DECLS

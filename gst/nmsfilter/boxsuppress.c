@@ -437,7 +437,7 @@ rank_boxes (BoxSuppress *self, GArray *boxes, const BoxSuppressRules *rules,
 
 /* ------------------------------------------------------------------ the run */
 
-/* Writes the states of the boxes, but for those that were excluded from the run. */
+/* Writes the states of all boxes except those that were excluded from the run. */
 static void
 take_outcomes (BoxSuppress *self, GArray *boxes, guint count, const nms_result *result,
     const guint8 *exclude)

@@ -27,7 +27,7 @@ typedef enum
 /* The rules, an atomic rc box that does not change: g_atomic_rc_box_acquire takes a reference. */
 typedef struct
 {
-  nms_options core;         /* options of nms_run but for `outputs`, which box_suppress_run sets */
+  nms_options core;         /* options of nms_run except `outputs`, which box_suppress_run sets */
   gboolean added_engine;    /* run on the engine that was added to the context, if there is one */
   GArray *options;          /* nms_class_options; NULL if no class has options of its own */
   GArray *unscored;         /* `options` without the score thresholds */

@@ -78,7 +78,7 @@ install_thresholds (GObjectClass *object_class)
           DEFAULT_MAX_DETECTIONS, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_PER_CLASS,
       g_param_spec_uint ("max-per-class", "Maximum per class",
-          "Largest number of boxes of one class kept on a buffer: the best ones; 0 = no limit", 0,
+          "Largest number of boxes of one class to keep on a buffer (the best); 0 = no limit", 0,
           G_MAXUINT, DEFAULT_MAX_PER_CLASS, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_CANDIDATES,
       g_param_spec_uint ("max-candidates", "Maximum candidates",
@@ -168,7 +168,7 @@ install_method (GObjectClass *object_class)
           gst_nms_method_get_type (), DEFAULT_METHOD, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_METRIC,
       g_param_spec_enum ("metric", "Metric",
-          "How the overlap that iou-threshold is compared with is measured",
+          "How the overlap of two boxes is measured, which is compared with iou-threshold",
           gst_nms_metric_get_type (), DEFAULT_METRIC, SETTABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MIN_SIZE_RATIO,
       g_param_spec_float ("min-size-ratio", "Minimum size ratio",

@@ -340,8 +340,8 @@ drain (GstBoxSteady *self)
   return flow;
 }
 
-/* A buffer with the flag DISCONT does not wait behind others, because the base class sets the flag
- * on the buffer that leaves next. */
+/* Pushes all waiting buffers before a buffer with the flag DISCONT, because the base class sets the
+ * flag on the next buffer that leaves. */
 static GstFlowReturn
 gst_box_steady_generate_output (GstBaseTransform *trans, GstBuffer **output)
 {
@@ -362,7 +362,7 @@ gst_box_steady_generate_output (GstBaseTransform *trans, GstBuffer **output)
   return GST_BASE_TRANSFORM_CLASS (gst_box_steady_parent_class)->generate_output (trans, output);
 }
 
-/* Takes the distance of frames. That of batches counts as 0, because they do not wait. */
+/* Reads the time between frames from the caps. It is 0 for batches, because they do not wait. */
 static void
 take_caps (GstBoxSteady *self, GstEvent *event)
 {

@@ -8,14 +8,14 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  gboolean empty;              /* no buffer yet: the times are those at which it begins */
-  GstClockTime timestamp;      /* time of its first buffer; NONE: not known */
+  gboolean empty;              /* it has no buffer yet, and the times are those of its start */
+  GstClockTime timestamp;      /* time of its first buffer; NONE if unknown */
   GstClockTime stream_time;    /* time of its first buffer */
   GstClockTime running_time;   /* time of its first buffer */
   GstClockTime end;            /* running time at the end of its last buffer */
   GstClockTime next_timestamp; /* expected timestamp of the next buffer, if there is no gap */
   GstClockTime next_stream_time;
-  gint64 wall; /* monotonic us at its first buffer; 0 before it */
+  gint64 wall; /* monotonic time in us of its first buffer; 0 if it has none */
 } ReportInterval;
 
 /* Begins an interval with the next buffer. Call it where the time of the stream jumps. */

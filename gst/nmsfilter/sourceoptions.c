@@ -9,7 +9,7 @@
 
 /* ------------------------------------------------------------------- parsing */
 
-/* Reads a number that fills the text but for blanks. */
+/* Reads a number. The text may contain nothing else except blanks. */
 static gboolean
 read_number (const gchar *text, gdouble *number)
 {

@@ -26,8 +26,8 @@ typedef struct
  * the reason, to be freed, if the text cannot be used. */
 GArray *source_options_parse (const gchar *text, gchar **error);
 
-/* Return whether the priorities differ, and whether a score threshold is above -INFINITY. FALSE if
- * `self` is NULL. */
+/* Return whether the priorities differ, and whether a score threshold is above -INFINITY. Both
+ * return FALSE if `self` is NULL. */
 gboolean source_options_have_priorities (const GArray *self);
 gboolean source_options_have_thresholds (const GArray *self);
 

@@ -19,10 +19,10 @@
 typedef struct
 {
   Box last;                               /* the last box of the link */
-  gfloat centre[2], size[2], velocity[2]; /* x, y; pixels, and pixels a frame */
+  gfloat centre[2], size[2], velocity[2]; /* x, y; in pixels, `velocity` in pixels per frame */
   gfloat corners[4];                      /* x1 y1 x2 y2, as predicted for this frame */
   gfloat score;                           /* score of the link so far */
-  guint scores;                           /* number of boxes that gave it */
+  guint scores;                           /* number of boxes whose scores make up `score` */
   guint hits;                             /* bit i: the link had a box i frames ago */
   guint missed;                           /* frames since the last box */
   gint id;                                /* 0 if not confirmed */
@@ -409,7 +409,7 @@ keep_link (gpointer *links, guint *kept, guint i)
   links[(*kept)++] = link;
 }
 
-/* Ends the links that do not go on. */
+/* Removes the links that have been without a box for too long. */
 static void
 end_links (SteadyLinks *self, const SteadySettings *settings, guint mask, gint width, gint height)
 {

@@ -46,7 +46,7 @@ typedef enum
 typedef struct
 {
   gfloat iou_threshold;  /* 0..1 */
-  guint confirm, window; /* frames, 1..32; confirm counts as window if it is larger */
+  guint confirm, window; /* frames, 1..32; a larger confirm counts as window */
   guint hold;            /* frames */
   gfloat smoothing;      /* 0 to below 1 */
   gint score;            /* GstSteadyScore */
@@ -57,29 +57,30 @@ typedef struct _SteadyLinks SteadyLinks;
 SteadyLinks *steady_links_new (void);
 void steady_links_free (SteadyLinks *self);
 
-/* Forgets all links, without using their ids again. The next frame counts it if there were any. */
+/* Forgets all links; their ids are not used again. If there were any, the next frame counts a
+ * restart. */
 void steady_links_restart (SteadyLinks *self);
 
-/* Links the boxes of the next frame of width x height, 0 if unknown. These get BOX_STATE_NONE and
- * are left as they are: boxes that box_state_is_drop names, boxes without an area or beyond 1e9
- * pixels, and, where a tracker gives ids, boxes without an id or with that of a box before them.
- * The state of each other box becomes BOX_STATE_UNCONFIRMED or BOX_STATE_KEPT; a kept one has its
- * place, score and track, with flags for box_rewrite. Writes into `held` (a GArray of Box) the
- * boxes of held links, of which `position` and `od` are those of the last box. Returns the numbers
- * of the frame. */
+/* Links the boxes of the next frame of width x height, 0 if unknown. Some boxes take no part and
+ * get BOX_STATE_NONE: boxes that were dropped (box_state_is_drop), boxes without an area or beyond
+ * 1e9 pixels and, if a tracker gives ids, boxes without an id or with the id of an earlier box.
+ * Each other box becomes BOX_STATE_UNCONFIRMED or BOX_STATE_KEPT; a kept box gets its place, score
+ * and track, with flags for box_rewrite. Writes into `held` (a GArray of Box) the boxes of held
+ * links, with `position` and `od` of the last box of the link. Returns the counts of the frame. */
 BoxCounts steady_links_frame (SteadyLinks *self, const SteadySettings *settings, GArray *boxes,
     gint width, gint height, GArray *held);
 
-/* What becomes of the boxes of a frame, which later frames may still change. */
+/* The decisions about the boxes of a frame, which later frames may still change. */
 typedef struct _SteadyFrame SteadyFrame;
 
-/* As steady_links_frame, for frames that wait. Use either of them until a new SteadyLinks. */
+/* Does what steady_links_frame does for a frame that waits for later frames. Use only one of these
+ * two functions with a SteadyLinks. */
 SteadyFrame *steady_links_look (SteadyLinks *self, const SteadySettings *settings, GArray *boxes,
     gint width, gint height);
 void steady_frame_free (SteadyFrame *frame);
 
-/* Writes into the boxes of the same frame, read again, and into `held` what steady_links_frame
- * does, and returns the numbers of the frame. */
+/* Writes the decisions into the boxes of the same frame, which were read again, and into `held`.
+ * Returns the counts of the frame. All is as in steady_links_frame. */
 BoxCounts steady_frame_decide (const SteadyFrame *frame, GArray *boxes, GArray *held);
 
 G_END_DECLS

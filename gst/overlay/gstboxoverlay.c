@@ -215,7 +215,7 @@ gst_box_overlay_set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *out
   return FALSE;
 }
 
-/* Tells upstream that metadata of boxes is welcome, besides what downstream proposes. */
+/* Tells upstream that box metadata is supported, in addition to what downstream supports. */
 static gboolean
 gst_box_overlay_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query,
     GstQuery *query)

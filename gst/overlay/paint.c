@@ -101,8 +101,8 @@ paint_canvas_measure (PaintCanvas *canvas, const GstVideoInfo *info)
   return TRUE;
 }
 
-/* Returns a frame of pixels that GStreamer's functions unpack, without any row yet. They may
- * write, and read, up to a group of pixels beyond the end of a row. */
+/* Returns an empty frame for the rows that GStreamer's functions unpack. These functions may read
+ * and write up to a group of pixels beyond the end of a row, so rows have space for it. */
 static GstVideoFrame
 paint_unpacked_new (PaintCanvas *canvas, const GstVideoFrame *frame)
 {

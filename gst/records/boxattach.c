@@ -56,7 +56,7 @@ box_attach_run (BoxAttach *self, RecordedFrame *frame, GstBuffer *buffer, gint w
       box_meta_attach (buffer, self->no_boxes, 0, 0, self->kind);
     return;
   }
-  /* suppressed-by is an index among all boxes of the buffer */
+  /* suppressed-by counts all boxes of the buffer, so the boxes that it has already are added */
   if (box_meta_any (buffer))
     before = count_before (self, buffer, width, height);
   for (i = 0; i < frame->boxes->len; i++) {
@@ -66,7 +66,7 @@ box_attach_run (BoxAttach *self, RecordedFrame *frame, GstBuffer *buffer, gint w
       box->suppressed_by += before;
   }
   box_meta_attach (buffer, frame->boxes, width, height, self->kind);
-  /* the frame may be attached again */
+  /* restores the values, because the frame may be attached again */
   for (i = 0; i < frame->boxes->len; i++) {
     Box *box = &g_array_index (frame->boxes, Box, i);
 

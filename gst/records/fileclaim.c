@@ -21,7 +21,7 @@ struct _FileClaim
 static GMutex lock;
 static GSList *claims;
 
-/* Returns whether the file cannot be used in both ways. */
+/* Returns whether the two uses of a file exclude each other. */
 static gboolean
 exclude (const struct stat *st, FileUse a, FileUse b)
 {

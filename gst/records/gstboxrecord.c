@@ -199,7 +199,7 @@ record_stream_event (RecordStream *self, GstEvent *event, gboolean add_id)
   }
 }
 
-/* Resets `frame`, and writes all of it but the boxes: those of `buffer`, the next one. */
+/* Resets `frame` and sets all fields except the boxes from `buffer`, the next buffer. */
 static void
 record_stream_place (RecordStream *self, const GstSegment *segment, GstBuffer *buffer,
     RecordedFrame *frame)
@@ -306,7 +306,7 @@ warn_of_losses (GstBoxRecord *self, guint omitted)
   }
 }
 
-/* Writes the current frame, of `stream`. */
+/* Writes the current frame, which belongs to `stream`. */
 static OutputResult
 write_frame (GstBoxRecord *self, RecordStream *stream)
 {

@@ -43,7 +43,7 @@ typedef struct _JsonlParser JsonlParser;
 JsonlParser *jsonl_parser_new (void);
 void jsonl_parser_free (JsonlParser *self);
 
-/* Parses one line: sets all fields of `frame` but index and line. If the line is
+/* Parses one line: sets all fields of `frame` except index and line. If the line is
  * malformed, returns FALSE and RECORD_ERROR_MALFORMED, whose message names the member;
  * the contents of `frame` are then undefined. */
 gboolean jsonl_parse (JsonlParser *self, const gchar *line, gsize length, RecordedFrame *frame,

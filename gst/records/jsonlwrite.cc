@@ -24,7 +24,7 @@ bits_of (gdouble number)
   return bits;
 }
 
-/* Writes a number with that many digits as printf's %g does, and NUL. Returns the end of the text. */
+/* Writes a number as printf's %.*g does with `digits`, and a NUL. Returns the end of the text. */
 static gchar *
 format (gchar text[TEXT_SIZE], gdouble number, gint digits)
 {

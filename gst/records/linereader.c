@@ -47,7 +47,7 @@ struct _LineReader
   gsize cut;
   gchar cut_off; /* the byte that the NUL replaced */
   guint64 base;  /* position of the start of the file; see line_reader_base () */
-  off_t origin;  /* where reading began in the file: standard input may have been read before */
+  off_t origin;  /* offset where reading began: standard input may have been read before */
   guint64 end_offset;  /* position of `end` */
   guint64 line_offset; /* position of the line returned last */
   gboolean eof;
@@ -243,7 +243,7 @@ wait_for_data (LineReader *self, GError **error)
   }
 }
 
-/* Goes on at the start of a file, without the unfinished line of the one before. */
+/* Prepares reading from the start of a new file. Forgets an unfinished line of the file before. */
 static void
 begin_file (LineReader *self)
 {
@@ -255,8 +255,8 @@ begin_file (LineReader *self)
   self->discarding = self->replaced = FALSE;
 }
 
-/* Returns whether the location leads to another file that has lines already. A writer begins it
- * after its last line in the open one. */
+/* Returns whether another file, which has lines already, is at the location. By then the writer has
+ * written its last line to the open file. */
 static gboolean
 is_replaced (LineReader *self, const struct stat *opened)
 {

@@ -64,7 +64,7 @@ void line_reader_set_waiting (LineReader *self, void (*waiting) (gpointer), gpoi
 
 /* Sets the time (g_get_monotonic_time ()) at which line_reader_next () stops waiting: it
  * returns LINE_READER_FLUSHING, and line_reader_is_late () returns TRUE until it is called
- * again. `waiting` is not called then. 0, the default: no limit. */
+ * again. `waiting` is not called then. 0, the default, sets no limit. */
 void line_reader_set_deadline (LineReader *self, gint64 deadline);
 gboolean line_reader_is_late (LineReader *self);
 
@@ -76,8 +76,8 @@ gboolean line_reader_is_unfinished (LineReader *self);
  * on from one followed file to the next one. */
 guint64 line_reader_offset (LineReader *self);
 
-/* Returns the position of the start of the open file: 0 for the first one. Nothing before it can
- * be read any more. */
+/* Returns the position of the start of the open file, which is 0 for the first file. Lines before
+ * it can no longer be read. */
 guint64 line_reader_base (LineReader *self);
 
 /* Returns whether line_reader_seek () is possible: TRUE for a regular file or block device. */

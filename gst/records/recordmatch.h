@@ -64,17 +64,17 @@ typedef struct
   gint width, height; /* size of the frame in pixels; 0 if unknown */
 } RecordSearch;
 
-/* Makes a matcher, which owns `reader`. With skip_errors, malformed lines are counted; without,
- * one makes record_match_find () return RECORD_MATCH_FAILED. With loop, the file begins again at
- * its end, one frame duration later. `counts` is not owned. */
+/* Makes a matcher, which owns `reader`. If skip_errors is TRUE, malformed lines are counted and
+ * skipped; otherwise record_match_find () returns RECORD_MATCH_FAILED at such a line. If loop is
+ * TRUE, the file begins again after its end, one frame duration later. `counts` is not owned. */
 RecordMatch *record_match_new (RecordReader *reader, RecordMatchBy by, gboolean skip_errors,
     gboolean loop, RecordMatchCounts *counts);
 void record_match_free (RecordMatch *self);
 
-/* Finds the record nearest to the time, at most the tolerance away; the earlier one of two
- * at the same distance. Without one, returns the last record before the time if that is
- * not older than `hold`, and counts it as held. A frame without a time gets the record behind the
- * one that was found last. Where reading may wait, as for a pipe, a record up to a quarter of a
+/* Finds the record nearest to the time, at most the tolerance away; of two at the same distance,
+ * the earlier one. If there is none, returns the last record before the time, unless it is older
+ * than `hold`, and counts it as held. A frame without a time gets the record after the one that
+ * was found last. Where reading may wait, as for a pipe, a record up to a quarter of a
  * frame before the time is taken without looking for a nearer one, which would only come with the
  * next frame; at the deadline the frame has none. The boxes of *frame fit the size of the frame.
  * The matcher owns it, and it is valid until the next call. Fails after a jump backward in a pipe;

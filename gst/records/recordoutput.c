@@ -208,7 +208,7 @@ write_to_file (RecordOutput *self, const GString *text, GError **error)
   return self->settings->flush != RECORD_FLUSH_DISK || flush_file (self, error);
 }
 
-/* Closes the file; its contents do not change if no line was written and it was not flushed. */
+/* Writes collected lines and closes the file. A former recording that nothing replaced stays. */
 static gboolean
 close_file (RecordOutput *self, GError **error)
 {

@@ -27,10 +27,10 @@ GstPad *record_pad_request (GstElement *element, GstPadTemplate *template, GstBo
 void record_pad_release (GstElement *element, GstPad *pad, GstBoxRecordPad **slot);
 
 /* Pushes the boxes of a frame with the times of `buffer`, if there is a pad. A frame
- * without boxes is a GAP event, or if *empty_lines (under the object lock) a line without
- * objects; a frame outside of the segment is left out. Returns GST_FLOW_ERROR if an
- * element downstream had an error, else GST_FLOW_OK: a pad that has no peer, is at its
- * end or is flushing takes no text and does not stop the video. Called by the streaming thread. */
+ * without boxes is a GAP event, or a line without objects if *empty_lines is TRUE (read under
+ * the object lock). A frame outside of the segment is left out. Returns GST_FLOW_ERROR if an
+ * element downstream had an error, otherwise GST_FLOW_OK, because a pad that has no peer, is at
+ * EOS or is flushing must not stop the video. Called by the streaming thread. */
 GstFlowReturn record_pad_push (GstBoxRecordPad **slot, GstBaseTransform *element,
     const RecordedFrame *frame, GstBuffer *buffer, const gboolean *empty_lines);
 

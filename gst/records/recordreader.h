@@ -28,8 +28,8 @@ RecordReader *record_reader_new (LineReader *lines, RecordFormat format, gsize m
     LabelTable *labels);
 void record_reader_free (RecordReader *self);
 
-/* Guesses from its first bytes what a file is that cannot be read as a recording. Returns the end
- * of an error message, which says what it is and what to do with it. */
+/* Guesses the type of a file that is not a recording from its first bytes. Returns the end of an
+ * error message, which names the type and says what to do with the file. */
 const gchar *record_reader_guess (const gchar *text);
 
 /* Returns the lines, which the reader owns. */

@@ -18,8 +18,8 @@ struct _GstBoxReplayPad
   GCond changed;
   GQueue lines;          /* elements: Line, in order of arrival */
   GstClockTime position; /* running time before which no line will come */
-  gboolean ended;        /* EOS: no line will come at all */
-  gboolean flushing;     /* the pad, by its own flush */
+  gboolean ended;        /* the pad got EOS, so no more lines will come */
+  gboolean flushing;     /* set between FLUSH_START and FLUSH_STOP on this pad */
   gboolean interrupted;  /* set by replay_pad_set_flushing () */
   gboolean finished;     /* set by replay_pad_finish () */
 

@@ -54,7 +54,8 @@ def is_duplicate(box, found):
 
 
 def match(boxes, listed):
-    """Returns (found, wrong, missed): boxes by falling score, each person found at most once."""
+    """Returns (found, wrong, missed). Boxes with high scores choose first; each person is found
+    at most once."""
     found, wrong, missed = [], [], list(listed)
     for _, box in sorted(boxes, reverse=True):
         person = max(missed, key=lambda p: iou(p, box), default=None)
@@ -132,7 +133,7 @@ def compare(path, frames, folder, recordings):
               sum(p[3] < SMALL for found, _, _ in result for _, p in found),
               sum(not is_duplicate(box, found) for found, wrong, _ in result for box in wrong),
               sum(is_duplicate(box, found) for found, wrong, _ in result for box in wrong))
-    # (people that only the second one finds, less its own faults)
+    # The frame in which the second recording gains most: people found minus wrong and missed.
     gains = [len(b[0]) - len(a[0]) - len(b[1]) - len(b[2]) for a, b in zip(*results[:2])]
     best = gains.index(max(gains))
     print(best, len(listed[frames[best]]), *(len(result[best][0]) for result in results[:2]))

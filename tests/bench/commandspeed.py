@@ -59,7 +59,7 @@ def main(program, frames):
             raw.write(f'{{"timestamp":{index * 40000000},{lines[index % len(lines)]}')
         raw.flush()
         print(f"{frames:,} frames, {os.path.getsize(raw.name) / 1e9:.2f} GB\n\n"
-              "| from | processor time | frames/s and processor | memory |\n|---|---:|---:|---:|")
+              "| from | processor time | frames/s per processor | memory |\n|---|---:|---:|---:|")
         for source, name in ("file", raw.name), ("pipe", "-"):
             with subprocess.Popen(["cat", raw.name], stdout=subprocess.PIPE) as cat:
                 seconds, memory = usage_of(subprocess.Popen(
