@@ -45,9 +45,9 @@ struct _LineReader
   gsize scanned;    /* the part of the text that was searched for a newline ends here */
   gboolean is_cut;  /* the line returned last was terminated by a NUL at `cut` */
   gsize cut;
-  gchar cut_off; /* the byte that the NUL replaced */
-  guint64 base;  /* position of the start of the file; see line_reader_base () */
-  off_t origin;  /* offset where reading began: standard input may have been read before */
+  gchar cut_off;       /* the byte that the NUL replaced */
+  guint64 base;        /* position of the start of the file; see line_reader_base () */
+  off_t origin;        /* offset where reading began: standard input may have been read before */
   guint64 end_offset;  /* position of `end` */
   guint64 line_offset; /* position of the line returned last */
   gboolean eof;

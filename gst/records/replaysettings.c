@@ -139,9 +139,9 @@ replay_settings_install (GObjectClass *object_class)
           DEFAULT_FOLLOW, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_HOLD,
       g_param_spec_uint64 ("hold", "Hold",
-          "How long a record is also attached to buffers without a record of their own: in ns since "
-          "its timestamp, at most until the next record. Use it with detectors that are slower "
-          "than the video. It works only if records are matched by time. 0 = off",
+          "How long a record is also attached to buffers without a record of their own, in ns "
+          "from its timestamp, at most until the next record. Use it with detectors that are "
+          "slower than the video. It works only if records are matched by time. 0 = off",
           0, G_MAXUINT64, DEFAULT_HOLD, playing));
   g_object_class_install_property (object_class, REPLAY_PROP_LINE_META,
       g_param_spec_boolean ("line-meta", "Line metadata",
