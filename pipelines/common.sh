@@ -21,12 +21,12 @@ NMS_SELF=$(basename "$0" .sh)
 
 # Debian packages by purpose: nmscore and nmsfilter; the elements of records/ and
 # overlay/; all scripts and GStreamer programs in Python; GstAnalytics, from GStreamer
-# 1.24 on; the test camera of live-camera.sh. tests/run.sh has those of the tests. What takes the most disk on
-# Debian 12, with what it depends on: the first three -dev packages 280 MB, of which Mesa
-# with LLVM, on which libgstreamer-plugins-base1.0-dev depends, 190 MB; gcc and g++ 280 MB;
-# gstreamer1.0-libav 190 MB, without which there is neither H.264 nor the sample video;
-# libpango1.0-dev 90 MB, for boxoverlay; OpenCV's three libraries 30 MB (nms_opencv). The test
-# camera takes 120 MB more, which only its users install.
+# 1.24 on; the test camera of live-camera.sh. The packages of the tests are in tests/run.sh.
+# On Debian 12 these packages take the most disk space, dependencies included:
+# the first three -dev packages 280 MB (190 MB of it is Mesa with LLVM, a dependency of
+# libgstreamer-plugins-base1.0-dev); gcc and g++ 280 MB; gstreamer1.0-libav 190 MB, needed for
+# H.264 and the sample video; libpango1.0-dev 90 MB, for boxoverlay; OpenCV's three libraries
+# 30 MB (nms_opencv). The test camera needs 120 MB more and is only installed when it is used.
 NMS_PACKAGES_MINIMAL="gcc libc6-dev meson ninja-build pkg-config
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libglib2.0-dev"
 NMS_PACKAGES_ELEMENTS="g++ libsimdjson-dev libpango1.0-dev"

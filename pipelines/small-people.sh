@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# small-people: the same detector on whole frames and on tiles of them, compared with people
-# that were counted by hand: numbers, and a picture of both side by side.
+# small-people: runs the same detector on whole frames and on tiles of them, and compares the boxes
+# with people that were marked by hand. Prints numbers and makes a picture of both side by side.
 usage ()
 {
   cat <<END

@@ -22,7 +22,7 @@ static const gchar summary[] =
     "Formats: jsonl, JSON Lines as boxrecord writes them, a frame on each line; mot, the text of\n"
     "the MOT challenge, in which frames have to ascend.";
 
-/* The values that a property takes in one run after the other. */
+/* A sweep: the values that a property gets, one in each run. */
 typedef struct
 {
   gchar *name; /* the property's name; NULL without a sweep */

@@ -58,9 +58,9 @@ typedef struct
   GAsyncQueue *done;    /* blocks that the pool has finished */
   GQueue blocks;        /* blocks in the order of the input */
 
-  /* what was written */
+  /* used for writing */
   Counts counts;
-  guint64 reached; /* offset in the input, in bytes */
+  guint64 reached; /* offset in the input, in bytes, up to which the results are written */
 
   gint64 begun, shown; /* g_get_monotonic_time () */
   gboolean terminal;   /* shows progress */
@@ -228,7 +228,7 @@ filter_frame (const Run *self, Block *block, BoxList *list, RecordedFrame *frame
   return TRUE;
 }
 
-/* Filters the frames of a block. From JSON Lines to MOT a frame has the number of its line; from
+/* Filters the frames of a block. From JSON Lines to MOT, a frame gets the number of its line; from
  * MOT to JSON Lines, missing numbers are dropped frames. */
 static void
 filter_block (const Run *self, Block *block, BoxList *list)
@@ -372,7 +372,7 @@ filter_all (Run *self, BoxListSettings *properties, GError **error)
     g_async_queue_push (self->filters, box_list_new (properties));
   self->pool = g_thread_pool_new (run_block, self, (gint) self->options->threads, TRUE, NULL);
   while (good) {
-    /* the blocks before a place that cannot be read are written */
+    /* writes the blocks before a position that cannot be read */
     if (failed == NULL)
       fill_pool (self, &failed);
     if ((block = next_block (self)) == NULL)
@@ -408,7 +408,7 @@ open_input (Run *self, GError **error)
   return self->in_claim && read_beginning (self, error);
 }
 
-/* Opens the output, and empties it if it is a file that was named. */
+/* Opens the output. Empties it if it is a file given by its name, not standard output. */
 static gboolean
 open_output (Run *self, GError **error)
 {
@@ -425,7 +425,7 @@ open_output (Run *self, GError **error)
           || file_claim_empty (self->out_claim, self->out, error));
 }
 
-/* Puts the name of the file before the error of a step that failed. Returns `good`. */
+/* Prefixes the error of a failed step with the name of the file. Returns `good`. */
 static gboolean
 named (gboolean good, const gchar *path, GError **error)
 {

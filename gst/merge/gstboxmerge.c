@@ -89,7 +89,7 @@ struct _GstBoxMerge
   MergeOutput output;
   BoxMetaReading *reading;
   gint width, height;  /* size of the main frame; 0 if unknown */
-  gint rate_n, rate_d; /* 0/1: unknown */
+  gint rate_n, rate_d; /* 0/1 if unknown */
   gint64 previous;     /* running time of the last main buffer, or MERGE_NO_TIME */
 };
 
@@ -305,7 +305,7 @@ take_main_segment (GstBoxMerge *self, GstEvent *event)
   gst_aggregator_update_segment (GST_AGGREGATOR (self), segment);
 }
 
-/* Passes a GAP event to GstAggregator, which puts a buffer in its place. */
+/* Passes a GAP event to GstAggregator, which replaces it by a buffer. */
 static gboolean
 take_gap (GstBoxMerge *self, GstAggregatorPad *pad, GstEvent *event)
 {
@@ -392,7 +392,7 @@ handle_branch_event (GstBoxMerge *self, GstBoxMergePad *pad, GstEvent *event)
       gst_event_parse_caps (event, &caps);
       merge_pad_set_caps (pad, caps);
       break;
-    default: /* tags and others are of the branch alone */
+    default: /* tags and other events concern the branch alone */
       break;
   }
   gst_event_unref (event);
@@ -483,8 +483,8 @@ gst_box_merge_src_event (GstAggregator *aggregator, GstEvent *event)
 
 /* --------------------------------------------------------------------- queries */
 
-/* Answers an ALLOCATION query of the main stream as downstream does, because the main stream's
- * memory leaves unchanged. */
+/* Answers an ALLOCATION query of the main stream as downstream does, because the memory of its
+ * buffers is passed on unchanged. */
 static gboolean
 gst_box_merge_propose_allocation (GstAggregator *aggregator, GstAggregatorPad *pad,
     GstQuery *decide_query, GstQuery *query)

@@ -351,7 +351,7 @@ push_caps (GstPad *pad)
   gst_object_unref (funnel);
 }
 
-/* Marks what enters the funnel: a tile, or a GAP event in place of one. */
+/* Marks the tiles that enter the funnel, and the GAP events that replace tiles. */
 static GstPadProbeReturn
 on_funnel_input (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
@@ -368,7 +368,7 @@ on_funnel_input (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Drops the picture of a tile, whose boxes are found. */
+/* Drops the picture of a tile after its boxes were found. */
 static GstPadProbeReturn
 on_found (GstPad *pad, GstPadProbeInfo *info, gpointer self)
 {
@@ -450,7 +450,7 @@ set_target (GstTileDetect *self, const gchar *ghost, GstElement *inside)
   gst_object_unref (outer);
 }
 
-/* The elements between which the tiles lie. */
+/* The elements before and after the tiles. */
 typedef struct
 {
   GstElement *tee, *merge;
@@ -499,7 +499,7 @@ add_shared (GstTileDetect *self, Frame *frame, GError **error)
   return TRUE;
 }
 
-/* Links a tile by the shared detector to a pad of boxmerge. */
+/* Links a tile to a pad of boxmerge, through the shared detector. */
 static void
 link_shared (GstTileDetect *self, const Frame *frame, const Tile *tile, GstElement *bin,
     const gchar *sink)

@@ -17,13 +17,13 @@ G_BEGIN_DECLS
 typedef struct
 {
   gint64 time;      /* running time in ns, or MERGE_NO_TIME */
-  gint64 previous;  /* that of the main buffer before it, or MERGE_NO_TIME */
-  gint64 tolerance; /* largest distance in ns of a buffer that matches */
+  gint64 previous;  /* running time of the previous main buffer, or MERGE_NO_TIME */
+  gint64 tolerance; /* largest distance, in ns, of a matching buffer */
 } MergeMoment;
 
 typedef enum
 {
-  MERGE_EARLIER, /* no later main buffer can match it either: to be dropped */
+  MERGE_EARLIER, /* neither this nor a later main buffer can match it, so it is dropped */
   MERGE_MATCHES,
   MERGE_LATER, /* the main buffer has no match in this branch */
 } MergeRelation;

@@ -35,7 +35,7 @@ place_of (MergeOutput *self, GstEventType type)
   }
 }
 
-/* Replaces a buffer that GstAggregator made of a GAP event by the event. */
+/* Replaces a buffer that GstAggregator made from a GAP event by the event. */
 static GstPadProbeReturn
 probe_buffer (MergeOutput *self, GstBuffer *buffer)
 {

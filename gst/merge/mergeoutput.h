@@ -30,7 +30,7 @@ void merge_output_note_event (MergeOutput *self, GstEvent *event);
 /* Pushes a serialized event, which it takes, in the order of the main stream. */
 void merge_output_push_event (MergeOutput *self, GstEvent *event);
 
-/* Forgets the events that were not pushed; with `stream`, those of the stream too. */
+/* Forgets the events that were not pushed; if `stream` is TRUE, also the stream's events. */
 void merge_output_reset (MergeOutput *self, gboolean stream);
 
 G_END_DECLS

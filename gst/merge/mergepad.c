@@ -54,7 +54,7 @@ typedef struct
   gchar *tiles; /* the text of place.tiles */
   gboolean clip;
   guint64 hold;       /* ns */
-  gchar *source;      /* name of the branch; NULL: that of the pad; "": no name */
+  gchar *source;      /* name of the branch; NULL for the name of the pad, "" for no name */
   gchar *edge_margin; /* the text of margin */
   FrameLength margin; /* distance from an edge within which a box is cut */
 } MergeSettings;
@@ -178,7 +178,7 @@ merge_pad_set_caps (GstBoxMergePad *self, const GstCaps *caps)
 
 /* ------------------------------------------------------------------ selection */
 
-/* Keeps the boxes of a buffer without its memory, which its producer may need. */
+/* Keeps the boxes of a buffer for later frames, but not its memory, which its pool may need. */
 static void
 hold (GstBoxMergePad *self, GstBuffer *buffer, gint64 time)
 {

@@ -19,13 +19,13 @@
 
 G_BEGIN_DECLS
 
-/* A stream of the batches. The streaming thread alone changes it, under the object lock of the
+/* A stream of the batches. Only the streaming thread changes it, and under the object lock of the
  * owner. */
 typedef struct
 {
-  guint index;                      /* its number in the batches */
+  guint index;                      /* number of the stream in the batches */
   GstEvent *start, *caps, *segment; /* the last STREAM_START, CAPS and SEGMENT, or NULL */
-  gint width, height;               /* size of its frames, as the caps state it; 0 if unknown */
+  gint width, height;               /* frame size that the caps state; 0 if unknown */
   gpointer data;                    /* what stream_new returned; the owner guards it */
 } BatchStream;
 
@@ -34,8 +34,8 @@ typedef struct
 {
   BatchStream *stream;
   GstBuffer *buffer;         /* read-only, see batch_meta_make_writable */
-  guint position;            /* among the buffers of the stream in this batch, from 0 */
-  const GstSegment *segment; /* that of the batch if the stream has none */
+  guint position;            /* index among the stream's buffers in this batch, from 0 */
+  const GstSegment *segment; /* the stream's segment, or the batch's if it has none */
   GstBuffer **batch;         /* the caller's pointer; updated if the batch is copied */
 
   /* private */

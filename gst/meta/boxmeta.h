@@ -87,11 +87,11 @@ void box_meta_reading_reset (BoxMetaReading *reading);
  * it), replacing an older one. */
 void box_meta_tag (GstBuffer *buffer, const BoxMetaReading *reading);
 
-/* The metadata as which boxes are attached. */
+/* The types of metadata in which boxes are attached. */
 typedef enum
 {
   BOX_META_ROI = 1,
-  BOX_META_ANALYTICS = 2, /* only where the build has it */
+  BOX_META_ANALYTICS = 2, /* used only in a build with GstAnalytics */
   BOX_META_BOTH = 3,      /* regions with the ids of their ODs */
 } BoxMetaKind;
 

@@ -290,7 +290,7 @@ od_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GArray *b
   length = (guint) gst_analytics_relation_get_length (meta);
   if (regions > 0)
     by_id = regions_by_id (boxes, length);
-  for (i = 0; i < length; i++) { /* half the time of GStreamer's iterator */
+  for (i = 0; i < length; i++) { /* takes half the time of GStreamer's iterator */
     GstAnalyticsMtd mtd = { i, meta };
     guint region = 0;
     Box *box;

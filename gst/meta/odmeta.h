@@ -54,14 +54,14 @@ gint od_meta_length (GstBuffer *buffer);
 /* Returns a new array for the relations of ODs, which od_meta_read fills. */
 GArray *od_meta_relations_new (void);
 
-/* Adds to the boxes that were read from regions what their ODs state, and appends
+/* Adds the data of their ODs to the boxes that were read from regions, and appends
  * a box for each other OD, in the order of their ids. `flags` are BoxReadFlags;
  * width and height are those of the frame, or 0. Writes the relations of the ODs
  * into `relations`, which may be NULL. Returns whether it set a parent. */
 gboolean od_meta_read (GstBuffer *buffer, gint width, gint height, guint flags, GArray *boxes,
     GArray *relations);
 
-/* Removes the OD of each box whose state box_state_is_drop names, and each mtd that
+/* Removes the OD of each dropped box (box_state_is_drop), and each mtd that
  * is related to removed ODs and to no other OD, directly or through further mtds.
  * All other relations are kept bit by bit. `relations` are those that od_meta_read
  * wrote for these boxes. The relation meta stays even if it is empty then, because

@@ -7,7 +7,7 @@
 #include "odrelations.h"
 
 /* GStreamer 1.30 has these functions, and so have the GStreamer 1.26 and 1.28 that come with DL
- * Streamer 2026.1. They are looked up when the plugin is loaded: NULL without them. */
+ * Streamer 2026.1. They are looked up when the plugin is loaded, and are NULL if missing. */
 gchar *gst_analytics_mtd_get_semantic_tag (const GstAnalyticsMtd *instance) __attribute__ ((weak));
 gboolean gst_analytics_mtd_set_semantic_tag (GstAnalyticsMtd *instance, const gchar *tag)
     __attribute__ ((weak));

@@ -29,10 +29,10 @@ gboolean od_relations_type_is_unknown (GstAnalyticsMtdType type);
  * none, or GStreamer has no tags. Free it. */
 gchar *od_relations_tag (const GstAnalyticsMtd *mtd);
 
-/* Sets the semantic tag of a mtd that has none. With NULL does nothing. */
+/* Sets the semantic tag of a mtd that has none. Does nothing if the tag is NULL. */
 void od_relations_set_tag (GstAnalyticsMtd *mtd, const gchar *tag);
 
-/* What an OD states. */
+/* The data of an OD. */
 typedef struct
 {
   GQuark label;

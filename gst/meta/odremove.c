@@ -276,12 +276,12 @@ name_lost (OdRemove *self)
 typedef struct
 {
   guint id;
-  const GstAnalyticsMtdImpl *impl; /* its type */
+  const GstAnalyticsMtdImpl *impl; /* type of the mtd */
   gsize size;
   gchar *tag; /* NULL if there is none */
 } KeptMtd;
 
-/* Lists the kept mtds; writes their number and the size of their data in bytes. */
+/* Returns a list of the kept mtds. Writes their number and the size of their data in bytes. */
 static KeptMtd *
 list_kept (OdRemove *self, guint *count, gsize *bytes)
 {

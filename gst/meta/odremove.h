@@ -21,8 +21,8 @@ typedef struct
   gboolean related_only;          /* removes the mtds that are related to no OD, too */
   GHashTable *reserved;           /* set of ids (GINT_TO_POINTER) that od_remove_append gives to
                                  * no OD, or NULL */
-  BoxMove *move;                  /* removes the mtds that cannot be moved, too, and writes `lost`;
-                                 * NULL if nothing is moved */
+  BoxMove *move;                  /* how boxes move, or NULL; mtds that cannot be moved are removed,
+                                 * and one of their types is written to `lost` */
   const GArray *relations;        /* relations that start at ODs; NULL: odremove collects them */
   guint8 *marks;                  /* [count]; set and used by odremove.c */
   gint *new_id;                   /* [count]; set by the rebuild: -1 for a removed mtd */
@@ -41,9 +41,9 @@ void od_remove_mark_od (OdRemove *self, guint id, gboolean remove);
  * rebuilt meta, which may be another object. */
 GstAnalyticsRelationMeta *od_remove_in_place (OdRemove *self, GstBuffer *buffer);
 
-/* Returns whether there are mtds that cannot be changed with the boxes, by `move`: those of types
- * that are not known here, which may hold positions and ids, and, if the picture is flipped or
- * turned, masks. */
+/* Returns whether there are mtds that cannot be moved by `move`. These are mtds of types that are
+ * not known here, which may hold positions and ids, and masks if the picture is flipped or
+ * turned. */
 gboolean od_remove_loses_any (const OdRemove *self);
 
 /* Returns the number of mtds that are kept, at most. */

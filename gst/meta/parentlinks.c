@@ -36,7 +36,7 @@ parent_links_break_rings (GArray *boxes)
 
     for (k = i; k >= 0 && seen[k] == 0; k = g_array_index (boxes, Box, k).parent)
       seen[k] = 1;
-    /* the chain has met itself: k is on the ring */
+    /* the chain has reached a box of its own, so box k is on a ring */
     while (k >= 0 && seen[k] == 1 && (next = g_array_index (boxes, Box, k).parent) >= 0) {
       g_array_index (boxes, Box, k).parent = -1;
       k = next;

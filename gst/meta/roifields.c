@@ -15,7 +15,7 @@ RoiNames roi_names;
 #define SET(name, text) (roi_names.name = g_quark_from_static_string (text))
 #endif
 
-/* Ends what g_once_init_enter began. */
+/* Completes the initialization that g_once_init_enter began. */
 void
 roi_names_set (void)
 {

@@ -18,7 +18,7 @@ typedef GstIdStr RoiName;
 typedef GQuark RoiName;
 #endif
 
-/* The names of structures, then of fields. */
+/* The names of the structures, followed by the names of the fields. */
 typedef struct
 {
   RoiName detection, object_id, nms, rotation, recorded, source;

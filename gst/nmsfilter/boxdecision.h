@@ -20,13 +20,13 @@ typedef enum
 typedef struct
 {
   guint by_state[BOX_STATE_COUNT];
-  guint unscored;       /* have no confidence */
-  guint decided;        /* have a state other than BOX_STATE_NONE */
-  guint dropped;        /* have a state that box_state_is_drop names */
-  guint lower_ranked;   /* rank below all others because of BOX_CUT */
-  guint by_other_class; /* are suppressed by a box of another class */
-  guint rewritten;      /* have BOX_MOVED, BOX_RESCORED or BOX_TRACKED */
-  guint added;          /* added by the class's function `add`; they are in no count of a state */
+  guint unscored;       /* boxes without a confidence */
+  guint decided;        /* boxes with a state other than BOX_STATE_NONE */
+  guint dropped;        /* boxes that are dropped (box_state_is_drop) */
+  guint lower_ranked;   /* boxes that rank below all others because of BOX_CUT */
+  guint by_other_class; /* boxes that a box of another class suppresses */
+  guint rewritten;      /* boxes with BOX_MOVED, BOX_RESCORED or BOX_TRACKED */
+  guint added;          /* boxes that the class's function `add` adds; not in by_state */
   guint confirmed;      /* links of boxes that boxsteady has confirmed */
   guint restarts;       /* times that boxsteady forgot its links */
 } BoxCounts;

@@ -26,11 +26,11 @@ enum
   PROP_ACTION = 1,
 };
 
-/* What is kept of each stream, in BatchStream.data. */
+/* The data of a stream, in BatchStream.data. */
 typedef struct
 {
   FilterStats stats; /* since READY; under the object lock */
-  gpointer data;     /* the element's own; used by the streaming thread only */
+  gpointer data;     /* the element's data; used by the streaming thread only */
   GDestroyNotify free_data;
 } Stream;
 
@@ -187,7 +187,7 @@ box_filter_handle_properties (GObjectClass *object_class)
   object_class->get_property = gst_box_filter_get_property;
 }
 
-/* Returns the names of the properties that a preset holds: the settable ones of this plugin but for
+/* Returns the names of the properties that a preset holds: the settable ones of this plugin except
  * texts and structures, because GStreamer escapes these twice when it saves a preset and unescapes
  * them once when it loads it. */
 static gchar **
@@ -240,7 +240,7 @@ copy_buffer (GstBoxFilterPrivate *priv, BoxFilterFrame *frame)
 {
   if (frame->counts.rewritten > 0 || frame->action == GST_NMS_ACTION_TAG)
     return gst_buffer_copy (frame->buffer);
-  frame->counts.dropped = 0; /* the copy is without the boxes */
+  frame->counts.dropped = 0; /* the copy was made without the dropped boxes */
   return box_remove_copy (frame->buffer, priv->reading);
 }
 
@@ -271,7 +271,7 @@ decide (GstBoxFilter *self, BoxFilterFrame *frame)
 }
 
 /* Decides the boxes of `*buffer`, counts them, and makes `*buffer` the buffer that is passed on. In
- * a batch (NULL: none) that buffer is the one of batch_frame. */
+ * a batch, it is the buffer of batch_frame, which is NULL otherwise. */
 static GstFlowReturn
 filter_buffer (GstBoxFilter *self, GstBuffer **buffer, BatchFrame *batch_frame, gint width,
     gint height, const GstSegment *segment, Stream *stream)
@@ -353,7 +353,7 @@ gst_box_filter_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *input,
       priv->single);
 }
 
-/* The buffer has changed already. */
+/* Does nothing, because prepare_output_buffer has changed the buffer already. */
 static GstFlowReturn
 gst_box_filter_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 {

@@ -20,8 +20,8 @@ typedef struct
   guint64 frames;
   guint64 boxes_in;                  /* the sum of by_state */
   guint64 boxes_out;                 /* boxes that are kept or not selected */
-  guint64 by_state[BOX_STATE_COUNT]; /* boxes in each state; BOX_STATE_NONE: they take no part */
-  guint64 unscored, lower_ranked;    /* as in BoxCounts, kept or not */
+  guint64 by_state[BOX_STATE_COUNT]; /* boxes in each state; BOX_STATE_NONE if not selected */
+  guint64 unscored, lower_ranked;    /* as in BoxCounts, of kept and dropped boxes */
   guint64 by_other_class, added, confirmed, restarts; /* as in BoxCounts */
   guint64 time;                                       /* ns spent on the buffers */
 } FilterStats;

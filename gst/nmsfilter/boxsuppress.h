@@ -52,7 +52,7 @@ typedef struct _BoxSuppress BoxSuppress;
 BoxSuppress *box_suppress_new (nms_context *context);
 void box_suppress_free (BoxSuppress *self);
 
-/* Says that an engine was added to the context. */
+/* Tells the object that an engine was added to the context. */
 void box_suppress_use_added (BoxSuppress *self);
 
 /* Returns whether a method computes with scores. Then boxes without a confidence are dropped, or

@@ -417,7 +417,7 @@ make_options (BoxSuppressRules *rules, const GArray *given, GArray *groups)
   rules->core.class_option_count = options->len;
 }
 
-/* Adds what applies of the options of sources to the rules. */
+/* Adds the options of sources to the rules, as far as they apply. */
 static void
 make_sources (BoxSuppressRules *rules, GArray *sources)
 {

@@ -35,7 +35,7 @@ typedef enum
   /* installed by the element: */
   FILTER_PROP_STATS,
   FILTER_PROP_ENGINE_IN_USE,
-  /* the last ones, because few pipelines need them: */
+  /* listed last, because few pipelines need them: */
   FILTER_PROP_ENGINE,
   FILTER_PROP_XLA_PLUGIN,
   FILTER_PROP_XLA_STRICT,
@@ -79,14 +79,15 @@ typedef struct
   BoxSuppressRules *made; /* filter_settings_get_rules of these values; NULL if not made yet */
 } FilterSettings;
 
-/* Installs the properties but stats and engine-in-use, and the types of their enumerations. */
+/* Installs the properties except stats and engine-in-use, and the types of their enumerations. */
 void filter_settings_install (GObjectClass *object_class);
 
 void filter_settings_init (FilterSettings *settings);
 void filter_settings_clear (FilterSettings *settings);
 
-/* Sets a property. A value that cannot be used is stored, or, if `keep_usable`, refused with the
- * sentence that filter_settings_error would return, to be freed; else returns NULL. */
+/* Sets a property and returns NULL. If a value cannot be used and `keep_usable` is TRUE, it is not
+ * stored, and the reason is returned as filter_settings_error words it, to be freed. If
+ * `keep_usable` is FALSE, such a value is stored. */
 gchar *filter_settings_set (FilterSettings *settings, guint id, const GValue *value,
     gboolean keep_usable);
 void filter_settings_get (const FilterSettings *settings, guint id, GValue *value);

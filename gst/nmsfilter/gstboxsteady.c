@@ -84,19 +84,19 @@ struct _GstBoxSteady
   GstClockTime distance; /* time between frames; 0 if not known yet */
 
   /* used by the streaming thread only */
-  GArray *held;     /* Box: those to add to this buffer */
-  GArray *batch;    /* Box: those of them that become the same metadata */
+  GArray *held;     /* elements: Box; the boxes to add to this buffer */
+  GArray *batch;    /* elements: Box; boxes of `held` that become the same metadata */
   gboolean timed;   /* the caps state the distance of frames */
   GQueue waiting;   /* Waiting */
   Waiting *leaving; /* the waiting buffer that is decided; NULL if the buffer did not wait */
 };
 
-/* What is kept of a stream. */
+/* The data of a stream. */
 typedef struct
 {
   SteadyLinks *links;
   gboolean restart;   /* the next frame begins new links */
-  GstClockTime time;  /* running time of the last frame; GST_CLOCK_TIME_NONE: unknown */
+  GstClockTime time;  /* running time of the last frame; GST_CLOCK_TIME_NONE if unknown */
   gint width, height; /* size of the last frame */
 } SteadyStream;
 
@@ -422,7 +422,7 @@ gst_box_steady_query (GstBaseTransform *trans, GstPadDirection direction, GstQue
   return TRUE;
 }
 
-/* A pool needs a buffer more for each one that waits. */
+/* Adds `lookahead` buffers to the sizes of the pools, because that many buffers wait. */
 static gboolean
 gst_box_steady_propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
 {

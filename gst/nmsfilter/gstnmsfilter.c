@@ -90,7 +90,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_nms_filter_debug);
 /* The engine that ran last. */
 typedef struct
 {
-  gint engine;      /* NMS_ENGINE_AUTO: no run yet */
+  gint engine;      /* NMS_ENGINE_AUTO before the first run */
   const gchar *isa; /* static */
   guint method;     /* method, metric and use of min-size-ratio as one number */
   gchar text[80];
@@ -186,7 +186,7 @@ add_xla (GstNmsFilter *self)
   return TRUE;
 }
 
-/* Takes the engine of the last run for engine-in-use. */
+/* Stores the engine of the last run for the property engine-in-use. */
 static void
 note_engine (GstNmsFilter *self, guint method)
 {
@@ -277,7 +277,7 @@ read_interval (GstNmsFilter *self)
   return interval;
 }
 
-/* Comes after the buffer has been filtered and counted. */
+/* Posts a report if the interval has ended. The buffer has been filtered and counted before. */
 static GstFlowReturn
 gst_nms_filter_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 {

@@ -20,7 +20,8 @@ report_interval_next (ReportInterval *self)
   self->wall = 0;
 }
 
-/* Stores the times at which the next buffer begins; in reverse, those of this buffer. */
+/* Stores the times at which the next buffer begins. In reverse playback they are unknown, so it
+ * stores the times of this buffer. */
 static void
 note_next (ReportInterval *self, const GstSegment *segment, GstBuffer *buffer)
 {

@@ -31,8 +31,8 @@ void report_interval_next (ReportInterval *self);
 gboolean report_interval_add (ReportInterval *self, const GstSegment *segment, GstBuffer *buffer,
     GstClockTime length);
 
-/* Returns the structure of a message, with the time fields that the messages of the
- * element `level` have. Free it. */
+/* Returns the structure of a message, to be freed. It has the same time fields as the messages of
+ * the element `level`. */
 GstStructure *report_interval_to_structure (const ReportInterval *self);
 
 G_END_DECLS

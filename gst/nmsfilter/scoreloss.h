@@ -13,7 +13,7 @@ typedef struct
   gboolean seen;       /* a box of the stream had a confidence */
   gboolean noticed;    /* a loss was noticed in this stream */
   gboolean looked;     /* the elements upstream were searched for a converter */
-  gchar *stream;       /* its id; NULL before the first stream */
+  gchar *stream;       /* id of the current stream; NULL before the first stream */
   GHashTable *streams; /* set of the ids of streams with a loss */
 } ScoreLoss;
 

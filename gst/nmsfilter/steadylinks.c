@@ -194,7 +194,7 @@ can_hold (const Link *link, const SteadySettings *settings, gint width, gint hei
       && (width == 0 || (c[0] < (gfloat) width && c[1] < (gfloat) height && c[2] > 0 && c[3] > 0));
 }
 
-/* Returns whether a link that has no box in this frame goes on. */
+/* Returns whether a link that has no box in this frame is kept. */
 static gboolean
 miss (Link *link, const SteadySettings *settings, guint mask, gint width, gint height)
 {
@@ -503,7 +503,7 @@ write_boxes (const SteadyLinks *self, const SteadySettings *settings, Box *boxes
   }
 }
 
-/* Keeps what the boxes of a frame are if their links are confirmed until it leaves. */
+/* Stores the boxes to write into a waiting frame if their links are confirmed before it leaves. */
 static void
 note_outcomes (const SteadyLinks *self, const SteadySettings *settings, const Box *boxes,
     gint width, gint height, GArray *outcomes)

@@ -32,8 +32,8 @@ G_BEGIN_DECLS
 /* Links with which one box may be matched. */
 #define STEADY_LINKS_NEAR 8
 
-/* Most boxes of a frame. A frame with more is left as it is, and restarts. If there are more than
- * twice as many links, those without a box in the last frame end. */
+/* Largest number of boxes of a frame. A frame with more is left as it is, and restarts the links.
+ * If there are more than twice as many links, those without a box in the last frame end. */
 #define STEADY_LINKS_MOST 4096
 
 typedef enum

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  BoxMetaKind kind; /* the metadata that boxes are attached as */
+  BoxMetaKind kind; /* type of metadata in which boxes are attached */
   gboolean replace; /* remove the boxes on the buffer first */
 
   /* private */
@@ -24,12 +24,12 @@ typedef struct
 void box_attach_init (BoxAttach *self);
 void box_attach_clear (BoxAttach *self);
 
-/* Returns whether box_attach_run () would change the buffer. `frame` may be NULL: no
+/* Returns whether box_attach_run () would change the buffer. `frame` is NULL if there is no
  * record. */
 gboolean box_attach_changes (const BoxAttach *self, const RecordedFrame *frame, GstBuffer *buffer);
 
 /* Attaches the boxes, which fit a frame of width x height (0 if unknown), to a buffer, which
- * is writable if it changes. `frame` may be changed, and may be NULL. */
+ * must be writable if it changes. `frame` may be changed, and may be NULL. */
 void box_attach_run (BoxAttach *self, RecordedFrame *frame, GstBuffer *buffer, gint width,
     gint height);
 

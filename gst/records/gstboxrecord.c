@@ -112,12 +112,12 @@ typedef struct
   guint64 failed;               /* frames that could not be written */
 } RecordCounts;
 
-/* What is kept of a stream: that of the buffers, or each one inside of batches. Used by the
+/* The data of a stream: of the only one, or of each one in batches. Used by the
  * streaming thread; the counts are under the object lock. */
 typedef struct
 {
   gint width, height; /* size of the frames; 0 if unknown */
-  gint64 number;      /* stream number in a batch; -1: no batch */
+  gint64 number;      /* stream number in a batch; -1 without batches */
   gchar *id;          /* NULL if it is not written */
   guint64 next_index; /* MOT text only: index of the next frame */
   guint64 missing;    /* frames since the last line for which no line was written */
@@ -142,7 +142,7 @@ struct _GstBoxRecord
   gboolean batches; /* the buffers are batches */
   BatchMeta *batch; /* the streams of the batches, each with a RecordStream */
   GString *text;
-  gboolean warned_confidences, warned_labels; /* posted a warning about what text cannot hold */
+  gboolean warned_confidences, warned_labels; /* warned of contents that are left out */
 
   RecordCounts counts; /* sum over all streams; under the object lock */
 };

@@ -103,7 +103,7 @@ typedef struct
 {
   guint64 frames, boxes;    /* numbers of passed buffers and of attached boxes */
   guint64 labels_refused;   /* boxes whose label max-labels left out */
-  RecordMatchCounts counts; /* without its message */
+  RecordMatchCounts counts; /* its message is not used */
 } ReplayStats;
 
 struct _GstBoxReplay
@@ -528,7 +528,7 @@ gst_box_replay_change_state (GstElement *element, GstStateChange transition)
   return GST_ELEMENT_CLASS (gst_box_replay_parent_class)->change_state (element, transition);
 }
 
-/* Adds boxes-timeout to the latency of a live pipeline where a buffer may wait so long. */
+/* Adds boxes-timeout to the latency of a live pipeline where a buffer may wait that long. */
 static void
 add_latency (GstBoxReplay *self, GstQuery *query)
 {

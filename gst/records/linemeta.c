@@ -13,7 +13,7 @@ has_same_size (const GstVideoMetaTransform *scale)
       && GST_VIDEO_INFO_HEIGHT (scale->in_info) == GST_VIDEO_INFO_HEIGHT (scale->out_info);
 }
 
-/* Copies the line where the frame keeps its geometry. */
+/* Copies the line to another buffer, unless the frame's geometry changes. */
 static gboolean
 transform (GstBuffer *to, GstCustomMeta *meta, GstBuffer *from, GQuark type, gpointer data,
     gpointer user_data)

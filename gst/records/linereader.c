@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * linereader: plain read (2) into one buffer, which holds the current line and the
- * text read beyond it. The buffer grows by doubling up to max_line, so a recording
+ * text read beyond it. The buffer grows by half its size, up to max_line, so a recording
  * of any length needs constant memory. GIOChannel and GDataInputStream do not fit
  * because they cannot refuse a line before it is complete.
  */
@@ -181,7 +181,7 @@ reserve_chunk (LineReader *self)
   if (self->size - self->end < CHUNK) {
     gsize size = MAX (self->size, CHUNK);
 
-    /* not by twice, because the size of a line of 2 GiB would overflow on 32-bit processors */
+    /* The size is not doubled, because a line of 2 GiB would overflow it on 32-bit processors. */
     while (size - self->end < CHUNK)
       size += size / 2;
     self->buffer = g_realloc (self->buffer, size + 1);
@@ -372,8 +372,7 @@ take_line (LineReader *self, gsize past_end, gchar **line, gsize *length)
   return LINE_READER_LINE;
 }
 
-/* Restores the text behind the line returned last, because line_reader_seek () may go back to it.
- * */
+/* Restores the byte after the line returned last, because line_reader_seek () may go back there. */
 static void
 restore_cut (LineReader *self)
 {

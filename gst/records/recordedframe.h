@@ -26,7 +26,7 @@ typedef enum
 /* The formats of recordings, values of the properties `format`. */
 typedef enum
 {
-  RECORD_FORMAT_AUTO = 0, /* reading only: detected by the first line */
+  RECORD_FORMAT_AUTO = 0, /* for reading only: detected from the first line */
   RECORD_FORMAT_JSONL = 1,
   RECORD_FORMAT_MOT = 2,
 } RecordFormat;
@@ -37,11 +37,11 @@ typedef struct
 {
   guint64 timestamp;        /* in ns of stream time, or RECORDED_FRAME_NO_TIME */
   guint64 index;            /* index of the frame in the file, from 0 */
-  guint64 line;             /* the line where it begins, from 1 */
+  guint64 line;             /* number of the line where the frame begins, from 1 */
   guint64 offset;           /* position of that line in the file, in bytes */
   gint width, height;       /* size of the frame that the boxes describe; 0 if unknown */
   guint64 dropped;          /* number of frames missing directly before this one */
-  gint64 stream;            /* number of its stream in the batches; -1: not of a batch */
+  gint64 stream;            /* number of its stream in the batches; -1 if it is not in a batch */
   const gchar *stream_id;   /* written if not NULL; not read, and not owned */
   gboolean outside_segment; /* a frame that is not shown; it takes no part in matching */
   LabelTable *labels;       /* for a frame that is read; NULL for no limit; not owned */

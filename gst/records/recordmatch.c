@@ -24,16 +24,16 @@ struct _RecordMatch
 {
   RecordReader *reader;
   LineReader *lines; /* lines that the reader owns */
-  RecordMatchBy by;  /* RECORD_MATCH_AUTO: not decided yet */
+  RecordMatchBy by;  /* RECORD_MATCH_AUTO until the first record was read */
   gboolean decided;  /* the first record was seen */
   gboolean skip_errors, loop;
   RecordMatchCounts *counts; /* not owned */
   RecordedFrame *record;     /* the record found last */
-  gboolean held;             /* it was found as a record of an earlier time */
+  gboolean held;             /* `record` was found as a record of an earlier time */
 
   /* Used for a regular file. In a looped file, entry number v is entry v % n of pass v / n. */
-  gboolean indexed; /* it is a regular file, not followed */
-  gboolean ready;   /* it was read through */
+  gboolean indexed; /* the recording is a regular file and not followed */
+  gboolean ready;   /* the file was read through */
   gboolean sorted;
   GArray *entries;     /* Entry, in order of key */
   guint64 pass_length; /* length of a pass in ns or frames; 0 if not known yet */
@@ -117,7 +117,7 @@ record_match_refuse (RecordMatchCounts *counts, gboolean skip, GError *problem, 
   return RECORD_MATCH_NONE;
 }
 
-/* Decides by the first record how records are found. */
+/* Decides from the first record how records are found. */
 static gboolean
 decide (RecordMatch *self, const RecordedFrame *first, GError **error)
 {

@@ -39,8 +39,8 @@ typedef struct
 {
   guint64 matched;      /* frames that got a record of their own */
   guint64 held;         /* frames that got a record of an earlier time */
-  guint64 unmatched;    /* records that no frame has got, less those of a pipe that a seek skips */
-  guint64 superseded;   /* records of a time that a later line has too */
+  guint64 unmatched;    /* records that no frame got, except those that a seek in a pipe skips */
+  guint64 superseded;   /* records whose time a later line has, too */
   guint64 skipped;      /* malformed lines */
   guint64 ignored;      /* boxes of MOT ground truth with flag 0 */
   gchar *first_skipped; /* the message about the first malformed line, or NULL; owned */

@@ -41,7 +41,7 @@ typedef struct
   ino_t inode;
 
   GMutex lock;
-  int fd; /* -1: could not be opened again; under `lock`, like all below */
+  int fd; /* -1 if it could not be opened again; this and all below are under `lock` */
   mode_t mode;
   gboolean nonblocking;
   gchar *fifo;      /* the path of a FIFO; NULL if not opened by a path */

@@ -14,7 +14,7 @@ struct _GstBoxRecordPad
 
 G_DEFINE_TYPE (GstBoxRecordPad, record_pad, GST_TYPE_PAD)
 
-/* Text as muxers take it for subtitles. */
+/* The caps of text that muxers accept as subtitles. */
 static GstStaticPadTemplate template = GST_STATIC_PAD_TEMPLATE ("boxes", GST_PAD_SRC,
     GST_PAD_REQUEST, GST_STATIC_CAPS ("text/x-raw, format=(string)utf8"));
 

@@ -17,7 +17,7 @@ struct _RecordReader
   gsize max_line;
   LabelTable *labels; /* not owned; NULL for no limit */
   guint64 next_index; /* used for JSON Lines */
-  gboolean take_all;  /* as record_reader_continue () says */
+  gboolean take_all;  /* set by record_reader_continue () */
   guint64 base;       /* position of the start of the file read last */
   guint64 base_index; /* index of the first record of that file */
 

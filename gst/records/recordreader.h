@@ -22,8 +22,9 @@ typedef enum
   RECORD_READER_FAILED,     /* G_FILE_ERROR, or RECORD_ERROR_UNUSABLE */
 } RecordReaderResult;
 
-/* Makes a reader, which owns `lines` and claims nothing else. `max_line` is theirs. `labels` limits
- * the labels of JSON Lines (NULL for no limit); the caller keeps it alive as long as the reader. */
+/* Makes a reader, which owns `lines` and claims nothing else. `max_line` is the limit of `lines`.
+ * `labels` limits the labels of JSON Lines (NULL for no limit); the caller keeps it alive as long as
+ * the reader. */
 RecordReader *record_reader_new (LineReader *lines, RecordFormat format, gsize max_line,
     LabelTable *labels);
 void record_reader_free (RecordReader *self);
@@ -62,8 +63,8 @@ guint64 record_reader_ignored (RecordReader *self);
  * and the order of MOT text are not known then. Returns FALSE and a G_FILE_ERROR if that fails. */
 gboolean record_reader_seek (RecordReader *self, guint64 offset, GError **error);
 
-/* Goes to the start of the file; of several files that were followed, of the present one. Returns
- * FALSE and a G_FILE_ERROR if that fails. */
+/* Goes to the start of the file, which is the current one of several followed files. Returns FALSE
+ * and a G_FILE_ERROR if that fails. */
 gboolean record_reader_rewind (RecordReader *self, GError **error);
 
 G_END_DECLS

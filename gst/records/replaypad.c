@@ -112,7 +112,7 @@ take_gap (GstBoxReplayPad *self, GstEvent *event)
 
   gst_event_parse_gap (event, &ends[0], &ends[1]);
   ends[1] = MIN (ends[0] + (GST_CLOCK_TIME_IS_VALID (ends[1]) ? ends[1] : 0), self->segment.stop);
-  for (guint i = 0; i < 2; i++) { /* in reverse, the gap ends at its start */
+  for (guint i = 0; i < 2; i++) { /* in reverse playback, the gap ends at its start time */
     time = gst_segment_to_running_time (&self->segment, GST_FORMAT_TIME, ends[i]);
     if (GST_CLOCK_TIME_IS_VALID (time))
       self->position = MAX (self->position, time);
@@ -160,7 +160,7 @@ handle_event (GstPad *pad, GstObject *parent, GstEvent *event)
   }
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
-  gst_event_unref (event); /* the events of the video go downstream */
+  gst_event_unref (event); /* dropped, because downstream gets the events of the video */
   return TRUE;
 }
 

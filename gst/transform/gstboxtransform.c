@@ -91,7 +91,7 @@ enum
  * to the size of the frame. */
 typedef struct
 {
-  /* pixels cropped from the picture that the boxes refer to; negative: a border was added */
+  /* pixels cropped from the picture that the boxes refer to; negative for an added border */
   gint top, bottom, left, right;
   /* size of that picture before the crop; 0: derived from the unscaled frame size */
   gint width, height;
@@ -100,7 +100,7 @@ typedef struct
   gboolean clip;      /* boxes are clipped to the frame */
 } PictureChange;
 
-/* What follows from a change for a frame size. */
+/* The map of positions and the sizes that a change gives for one frame size. */
 typedef struct
 {
   BoxMap map;
