@@ -747,13 +747,13 @@ install_properties (GObjectClass *object_class)
           0, G_MAXUINT64, DEFAULT_TOLERANCE, PLAYING));
   g_object_class_install_property (object_class, PROP_IGNORE_INACTIVE_PADS,
       g_param_spec_boolean ("ignore-inactive-pads", "Ignore inactive pads",
-          "In a live pipeline, do not wait for a branch that has had no buffer yet, once a "
+          "In a live pipeline, stop waiting for a branch that has had no buffer yet after one "
           "main buffer has waited for it",
           DEFAULT_IGNORE_INACTIVE_PADS, PLAYING));
   g_object_class_install_property (object_class, PROP_FORCE_LIVE,
       g_param_spec_boolean ("force-live", "Force live",
-          "Wait for branches at most until the main buffer's running time plus latency, also if no "
-          "source is live",
+          "Wait for branches as in a live pipeline, also if no source is live: at most until the "
+          "main buffer's running time plus latency",
           DEFAULT_FORCE_LIVE, READWRITE | G_PARAM_CONSTRUCT_ONLY));
   install_without_effect (object_class);
   g_object_class_install_property (object_class, PROP_STATS,

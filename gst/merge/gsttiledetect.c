@@ -52,7 +52,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_tile_detect_debug);
 #define DEFAULT_LATENCY 0
 
 #define MAIN_QUEUE_FRAMES 60
-#define MOST_TILES 100 /* most tiles in a row or a column */
+#define MOST_TILES 100 /* largest number of tiles in a row or a column */
 
 enum
 {
@@ -757,10 +757,11 @@ install_properties (GObjectClass *object_class)
           DEFAULT_EDGE_MARGIN, FIXED));
   g_object_class_install_property (object_class, PROP_SHARE_DETECTOR,
       g_param_spec_boolean ("share-detector", "Share detector",
-          "The tiles of a frame pass one after another through one detector, in a bin shared, so "
-          "that a model is loaded once. false = each tile has a detector and a thread of its own, "
-          "in its bin tile_0, tile_1 and so on: for detectors that use one processor only, and for "
-          "those that remember former pictures, such as trackers. Settable in the state NULL",
+          "Let the tiles of a frame pass one after another through one detector, in the bin "
+          "shared, so that a model is loaded once. false = each tile has a detector and a thread "
+          "of its own, in its bin tile_0, tile_1 and so on. Use false for detectors that use one "
+          "processor only, and for those that remember earlier pictures, such as trackers. "
+          "Settable in the state NULL",
           DEFAULT_SHARE_DETECTOR, FIXED));
   g_object_class_install_property (object_class, PROP_LATENCY,
       g_param_spec_uint64 ("latency", "Latency",

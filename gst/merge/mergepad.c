@@ -585,10 +585,11 @@ install_tiles (GObjectClass *object_class)
   g_object_class_install_property (object_class, PROP_TILES,
       g_param_spec_string ("tiles", "Tiles",
           "Grid of tiles, COLUMNSxROWS or COLUMNSxROWS+OVERLAP with OVERLAP in pixels, such as "
-          "3x2+64; the branch is the tile with number tile-index, and xpos, ypos, width and height "
-          "are not used. A tile is (WIDTH + (COLUMNS - 1) * OVERLAP) / COLUMNS wide, rounded up to "
-          "an even number, and tile i of a row begins at i * (WIDTH - tile) / (COLUMNS - 1), "
-          "rounded down to an even number but for the last; heights likewise. NULL = no grid",
+          "3x2+64; the branch is the tile with number tile-index, and xpos, ypos, width and "
+          "height are not used. A tile is (WIDTH + (COLUMNS - 1) * OVERLAP) / COLUMNS wide, "
+          "rounded up to an even number, and tile i of a row begins at i * (WIDTH - tile) / "
+          "(COLUMNS - 1), rounded down to an even number, except the last; heights are computed "
+          "alike. NULL = no grid",
           DEFAULT_TILES, PLAYING));
   g_object_class_install_property (object_class, PROP_TILE_INDEX,
       g_param_spec_uint ("tile-index", "Tile index",
@@ -613,9 +614,9 @@ install_others (GObjectClass *object_class)
           DEFAULT_CLIP, PLAYING));
   g_object_class_install_property (object_class, PROP_HOLD,
       g_param_spec_uint64 ("hold", "Hold",
-          "Largest age of a buffer of the branch, in ns since its time, at which its boxes are "
-          "also added to main buffers that have no buffer of the branch, until the next one. For "
-          "detectors that are slower than the video. 0 = off",
+          "How long the boxes of a branch buffer are also added to main buffers without a branch "
+          "buffer of their own, in ns from its time, at most until the next branch buffer. Use it "
+          "with detectors that are slower than the video. 0 = off",
           0, G_MAXUINT64, DEFAULT_HOLD, PLAYING));
   g_object_class_install_property (object_class, PROP_SOURCE,
       g_param_spec_string ("source", "Source",

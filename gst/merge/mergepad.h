@@ -13,7 +13,7 @@
 
 G_BEGIN_DECLS
 
-/* What is counted for each branch and for all of them, as guint64 fields of `stats`. */
+/* The counts of each branch and of all branches, which are guint64 fields of `stats`. */
 typedef enum
 {
   MERGE_IN,            /* buffers of branches: merged + too late + without match */
@@ -39,8 +39,8 @@ void merge_counts_write (const guint64 counts[MERGE_COUNTS], GstStructure *struc
 typedef struct
 {
   MergeMoment moment;
-  gboolean waiting;             /* a branch may still get the buffer that belongs to it */
-  GstBuffer *buffer;            /* is made writable if there are boxes */
+  gboolean waiting;             /* a branch may still get the matching buffer */
+  GstBuffer *buffer;            /* the main buffer; made writable if there are boxes */
   gint width, height;           /* frame size in pixels; 0 if it is unknown */
   BoxMetaReading *reading;      /* working space */
   guint64 counts[MERGE_COUNTS]; /* sums over all branches */

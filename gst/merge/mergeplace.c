@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_TILES 1000 /* most tiles in a row or a column */
+#define MOST_TILES 1000 /* largest number of tiles in a row or a column */
 
 static gboolean
 parse (const gchar *text, MergeTiles *tiles)

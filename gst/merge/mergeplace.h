@@ -29,15 +29,14 @@ gboolean merge_tiles_parse (const gchar *text, MergeTiles *tiles);
 gboolean merge_tiles_rect (const MergeTiles *tiles, guint index, gint width, gint height,
     GstVideoRectangle *rect);
 
-/* Replaces the sizes in writable caps, those of tiles, by the sizes of the frames that have such
- * tiles. */
+/* Replaces the tile sizes in writable caps by the sizes of the frames that have such tiles. */
 void merge_tiles_widen_caps (const MergeTiles *tiles, GstCaps *caps);
 
 typedef struct
 {
   gint xpos, ypos;     /* pixels of the main frame */
   guint width, height; /* 0 for as large as the picture of the branch */
-  MergeTiles tiles;    /* if it has columns, it sets all of the above */
+  MergeTiles tiles;    /* if it has columns, the fields above are not used */
   guint tile_index;
   GstVideoOrientationMethod direction; /* how the branch was turned */
 } MergePlace;

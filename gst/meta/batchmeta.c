@@ -165,7 +165,7 @@ take_event (BatchMeta *self, BatchStream *stream, GstEvent *event)
     self->funcs->event (self->owner, stream, event);
 }
 
-/* Takes the sticky events that hold at the begin of a batch, and differ from those of the last
+/* Takes the sticky events that hold at the start of a batch and differ from those of the last
  * batch. */
 static void
 take_sticky_events (BatchMeta *self, BatchStream *stream, const GstAnalyticsBatchStream *from)

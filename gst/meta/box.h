@@ -29,7 +29,7 @@ typedef enum
   BOX_LOST = 1 << 10,   /* the detector did not find the box; for box_meta_attach */
 } BoxFlags;
 
-/* The decision of an nmsfilter about a box; BOX_STATE_NONE: it made none. */
+/* The decision of an nmsfilter about a box. BOX_STATE_NONE means that it made none. */
 typedef enum
 {
   BOX_STATE_NONE,
@@ -87,7 +87,7 @@ typedef struct
   gint track_id;      /* BOX_HAS_TRACK_ID */
   gint parent;        /* index of the parent in the same array, or -1 */
   BoxState state;
-  gint suppressed_by; /* index in the same array, or -1 */
+  gint suppressed_by; /* index of the suppressor in the same array, or -1 */
   guint position;     /* used by boxmeta.c: position of its region among the
                                  * regions on the buffer, or BOX_NO_POSITION */
   gint od;            /* used by meta/: the id of its OD, or -1 */

@@ -17,11 +17,11 @@
 typedef struct
 {
   GstBuffer *target;
-  gint width, height;   /* size of its frame */
+  gint width, height;   /* frame size of the target */
   gboolean move;        /* structures are moved, not copied */
   GstStructure *source; /* "source", to be copied to each region; or NULL */
   const gint *od_ids;   /* new ids of ODs by old id, or NULL */
-  gboolean has_ods;     /* there are ODs on the target */
+  gboolean has_ods;     /* the target has ODs */
   GHashTable *reserved; /* ids of regions on the target; NULL if no id is above next_id */
   gint next_id;         /* greater than all ids of mtds and all new ids */
   BoxMove *box_move;    /* how the boxes were moved */

@@ -14,7 +14,7 @@
 
 G_BEGIN_DECLS
 
-/* Appends the boxes that were read from `source`, but those whose state box_state_is_drop names,
+/* Appends the boxes that were read from `source`, except dropped boxes (box_state_is_drop),
  * to those on `target`, a writable buffer whose frame is width x height, 0 if unknown. Returns
  * their number. Nothing in `source` is referenced afterwards. It does not change, but with `move`,
  * for which it has to be writable, its appended regions lose their structures, which are moved

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxremove: one pass over the metas of a buffer, as their number is what takes time. */
+/* boxremove: makes one pass over the metas of a buffer, because their number decides the time. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -13,8 +13,8 @@
 typedef struct
 {
   GType api;
-  const Box *box; /* the first box not met yet */
-  guint left;     /* number of boxes from there on */
+  const Box *box; /* the first box that was not met yet */
+  guint left;     /* number of boxes from `box` to the last */
   guint position; /* number of the next region on the buffer */
 } Removal;
 

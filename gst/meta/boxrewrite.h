@@ -20,7 +20,7 @@
 
 G_BEGIN_DECLS
 
-/* Writes each box with BOX_MOVED, BOX_RESCORED or BOX_TRACKED, but those that box_state_is_drop
+/* Writes each box with BOX_MOVED, BOX_RESCORED or BOX_TRACKED, except those that box_state_is_drop
  * names, into its region and its OD. `buffer` is the one that was read, or a copy of it with the
  * same metadata, and writable. Call it before box_remove, which changes positions and ids.
  *

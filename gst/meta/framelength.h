@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   gdouble value;    /* finite, or -INFINITY pixels for no length */
-  gboolean percent; /* TRUE: percent of the width or the height; FALSE: pixels */
+  gboolean percent; /* `value` is in per cent of the width or the height, not in pixels */
 } FrameLength;
 
 typedef struct

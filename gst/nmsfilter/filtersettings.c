@@ -74,7 +74,7 @@ install_thresholds (GObjectClass *object_class)
           -INFINITY, INFINITY, DEFAULT_SCORE_THRESHOLD, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_DETECTIONS,
       g_param_spec_uint ("max-detections", "Maximum detections",
-          "Largest number of boxes kept on a buffer: the best ones; 0 = no limit", 0, G_MAXUINT,
+          "Largest number of boxes to keep on a buffer (the best); 0 = no limit", 0, G_MAXUINT,
           DEFAULT_MAX_DETECTIONS, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_MAX_PER_CLASS,
       g_param_spec_uint ("max-per-class", "Maximum per class",
@@ -179,7 +179,7 @@ install_method (GObjectClass *object_class)
           0, 1, DEFAULT_MIN_SIZE_RATIO, CONTROLLABLE));
   g_object_class_install_property (object_class, FILTER_PROP_METHOD_OPTIONS,
       g_param_spec_boxed ("method-options", "Method options",
-          "What only some methods have, such as 'o,sigma=0.3,min-score=0.05', quoted for a shell; "
+          "Options of single methods, such as 'o,sigma=0.3,min-score=0.05', quoted for a shell; "
           "other methods ignore it. sigma = parameter of the gaussian methods: a larger one lowers "
           "scores less with soft-gaussian, more with matrix-gaussian; TensorFlow's soft_nms_sigma "
           "is half of that of soft-gaussian; 0 = the default of the method (soft-gaussian 0.5, "
@@ -209,10 +209,10 @@ install_reports (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, FILTER_PROP_INTERVAL,
       g_param_spec_uint64 ("interval", "Interval",
-          "Stream time, in ns, after which an element message \"nmsfilter\" is posted again; the "
-          "last one comes at the end of the stream. Its fields are those of stats (totals), and "
-          "timestamp, stream-time, running-time, duration (in running time) and endtime (in stream "
-          "time), all guint64, ns, of the interval since the previous message. 0 = no messages",
+          "Stream time, in ns, between two element messages \"nmsfilter\"; the last message comes "
+          "at the end of the stream. Its fields are those of stats (totals), and timestamp, "
+          "stream-time, running-time, duration (in running time) and endtime (in stream time), "
+          "all guint64, ns, of the interval since the previous message. 0 = no messages",
           0, G_MAXUINT64, DEFAULT_INTERVAL, CONTROLLABLE));
 }
 

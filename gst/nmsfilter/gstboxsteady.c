@@ -489,31 +489,31 @@ install_properties (GObjectClass *klass)
           1, 32, DEFAULT_CONFIRM, WRITABLE | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (klass, PROP_WINDOW,
       g_param_spec_uint ("window", "Window",
-          "Number of last frames in which `confirm` boxes are needed. A link that is not confirmed "
-          "ends when none of these has a box",
+          "Number of last frames of which `confirm` must have a box of the link. A link that is "
+          "not confirmed ends when none of them has one",
           1, 32, DEFAULT_WINDOW, WRITABLE | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (klass, PROP_HOLD,
       g_param_spec_uint ("hold", "Hold",
-          "Frames for which a box is added where a confirmed link has none: the last box, moved on "
-          "with constant velocity. 0 = none",
+          "Number of frames for which a confirmed link without a box gets its last box again, "
+          "moved with constant velocity. 0 = none",
           0, MOST_HOLD, DEFAULT_HOLD, WRITABLE | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (klass, PROP_SMOOTHING,
       g_param_spec_float ("smoothing", "Smoothing",
-          "Weight of the past in the place of a box: 0 = places stay as they are, near 1 = very "
-          "smooth, and late where an object turns",
+          "Weight of the past in the place of a box: 0 = places stay as they are, near 1 = places "
+          "are very smooth, but lag where an object turns",
           0, 0.99f, DEFAULT_SMOOTHING, WRITABLE | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (klass, PROP_SCORE,
       g_param_spec_enum ("score", "Score", "The score of a kept box", gst_steady_score_get_type (),
           DEFAULT_SCORE, WRITABLE));
   g_object_class_install_property (klass, PROP_MAX_GAP,
       g_param_spec_uint64 ("max-gap", "Maximum gap",
-          "Nanoseconds between two frames above which links begin anew", 0, G_MAXUINT64,
-          DEFAULT_MAX_GAP, WRITABLE));
+          "Largest distance between two frames, in ns; after a larger one, links begin anew", 0,
+          G_MAXUINT64, DEFAULT_MAX_GAP, WRITABLE));
   g_object_class_install_property (klass, PROP_LOOKAHEAD,
       g_param_spec_uint ("lookahead", "Lookahead",
-          "Frames that each frame waits for. Boxes of links that these confirm are kept, and boxes "
-          "of links that end in these are not held. Adds the distance of frames times this to the "
-          "latency. Not in batches",
+          "Number of later frames that each frame waits for. If they confirm a link, its boxes in "
+          "this frame are kept; if a link ends in them, no box is held for it. Adds this number "
+          "of frame durations to the latency. Has no effect in batches",
           0, MOST_LOOKAHEAD, 0,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
 }

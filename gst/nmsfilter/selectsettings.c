@@ -74,11 +74,11 @@ select_settings_install (GObjectClass *object_class, guint first)
           DEFAULT_DROP_CLASSES, SETTABLE));
   g_object_class_install_property (object_class, first + SELECT_PROP_CLASS_LIMITS,
       g_param_spec_boxed ("class-limits", "Class limits",
-          "Other values of the limits of size (min-width, max-width, min-height, max-height, "
-          "min-area, max-area, min-aspect-ratio, max-aspect-ratio) for single classes, in "
-          "brackets: 'o,person=[o,min-height=40],car=[o,max-area=0]' or, for classes with blanks, "
-          "'\"o,options=<[o,class=\\\"traffic light\\\",min-width=9]>\"', both quoted for a shell. "
-          "0 = no limit. Presets do not hold it",
+          "Limits of size (min-width, max-width, min-height, max-height, min-area, max-area, "
+          "min-aspect-ratio, max-aspect-ratio) for single classes, in brackets: "
+          "'o,person=[o,min-height=40],car=[o,max-area=0]' or, for classes with blanks, "
+          "'\"o,options=<[o,class=\\\"traffic light\\\",min-width=9]>\"', both quoted for a "
+          "shell. 0 = no limit. Presets do not hold it",
           GST_TYPE_STRUCTURE, SETTABLE));
   g_object_class_install_property (object_class, first + SELECT_PROP_DROP_CUT,
       g_param_spec_boolean ("drop-cut", "Drop cut boxes",

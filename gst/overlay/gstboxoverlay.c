@@ -74,10 +74,10 @@ enum
 #define GST_TYPE_BOX_OVERLAY (gst_box_overlay_get_type ())
 G_DECLARE_FINAL_TYPE (GstBoxOverlay, gst_box_overlay, GST, BOX_OVERLAY, GstBaseTransform);
 
-/* What is needed to paint on the frames of one stream. */
+/* The data with which the frames of one stream are painted on. */
 typedef struct
 {
-  GstVideoInfo info; /* format UNKNOWN: the caps are not raw video */
+  GstVideoInfo info; /* the format is UNKNOWN if the caps are not raw video */
   BoxDraw *draw;
 } OverlayStream;
 
@@ -315,7 +315,7 @@ static const BatchFuncs batch_funcs = {
 
 /* ---------------------------------------------------------------- the buffers */
 
-/* Only a buffer with boxes has to be writable. Batches are painted on here. */
+/* Makes only buffers with boxes writable. Batches are painted on here. */
 static GstFlowReturn
 gst_box_overlay_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *inbuf,
     GstBuffer **outbuf)

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* Which parts of a frame are occupied. To be initialized with zeros. */
+/* The occupied parts of a frame. Initialize it with zeros. */
 typedef struct
 {
   guint8 *cells;
@@ -22,8 +22,8 @@ void label_placement_begin (LabelPlacement *placement, gint width, gint height);
 void label_placement_clear (LabelPlacement *placement);
 
 /* Finds a free position for a label of this size. `box` is the visible part of its
- * box. The order is: above the box (inside at its top, if it begins at the top of
- * the frame), below it, inside it; each time at its left end, then at its right.
+ * box. The order is: above the box (inside at its top if it begins at the top of
+ * the frame), below it, inside it; each time first at the left end, then at the right end.
  * The label lies wholly on the frame, with x and y on the chroma grid of the
  * canvas. Returns FALSE, and leaves `label` unchanged, if no position is free. */
 gboolean label_placement_find (const LabelPlacement *placement, const PaintCanvas *canvas,

@@ -37,12 +37,12 @@ typedef struct
   GstVideoFrame *frame;
   guint8 *unpacked;    /* the rows that were painted on, NULL if the frame itself is painted on */
   gboolean *touched;   /* whether a row of the frame was unpacked */
-  gint width, height;  /* left and top included */
+  gint width, height;  /* size of the frame, including left and top */
   gint step_x, step_y; /* the chroma grid: 1, 2 or 4 */
   gint left, top;      /* the first pixel of the picture; below step_x and step_y, and
                                  * 0 unless a crop begins off the chroma grid */
   gboolean packed;     /* one plane of whole pixels, each component a byte */
-  guint n_planes;      /* one per component */
+  guint n_planes;      /* number of planes, one per component */
   PaintPlane planes[GST_VIDEO_MAX_COMPONENTS];
   /* for the conversion of RGB to component values */
   gboolean luma; /* the first component is a luma */

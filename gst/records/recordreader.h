@@ -23,8 +23,8 @@ typedef enum
 } RecordReaderResult;
 
 /* Makes a reader, which owns `lines` and claims nothing else. `max_line` is the limit of `lines`.
- * `labels` limits the labels of JSON Lines (NULL for no limit); the caller keeps it alive as long as
- * the reader. */
+ * `labels` limits the labels of JSON Lines (NULL for no limit); the caller keeps it alive as long
+ * as the reader. */
 RecordReader *record_reader_new (LineReader *lines, RecordFormat format, gsize max_line,
     LabelTable *labels);
 void record_reader_free (RecordReader *self);

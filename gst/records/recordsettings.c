@@ -52,8 +52,8 @@ install_recording (GObjectClass *object_class)
 {
   g_object_class_install_property (object_class, RECORD_PROP_LOCATION,
       g_param_spec_string ("location", "Location",
-          "The recording: a file, a FIFO, or - for standard output (with gst-launch-1.0 -q). "
-          "Numbered files, sockets and slow readers: other sinks behind the pad boxes",
+          "The recording: a file, a FIFO, or - for standard output (with gst-launch-1.0 -q). For "
+          "numbered files, sockets and slow readers, use other sinks behind the pad boxes",
           DEFAULT_LOCATION, ready));
   g_object_class_install_property (object_class, RECORD_PROP_FORMAT,
       g_param_spec_enum ("format", "Format",

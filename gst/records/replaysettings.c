@@ -80,17 +80,17 @@ replay_settings_install (GObjectClass *object_class)
 
   g_object_class_install_property (object_class, REPLAY_PROP_LOCATION,
       g_param_spec_string ("location", "Location",
-          "The recording: a file, a FIFO, or - for standard input. Memory holds the longest line "
-          "and, of a file, 16 bytes for each record",
+          "The recording: a file, a FIFO, or - for standard input. Needs memory for the longest "
+          "line and, for a file, 16 bytes for each record",
           DEFAULT_LOCATION, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_FORMAT,
       g_param_spec_enum ("format", "Format", "Format of the recording", replay_format_get_type (),
           DEFAULT_FORMAT, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_MATCH,
       g_param_spec_enum ("match", "Match",
-          "How the record of a buffer is found. Of several with one time the last one written "
-          "counts; a buffer without a record gets no boxes; a buffer without a PTS takes the "
-          "next record",
+          "How the record of a buffer is found. Of several records with the same time, the last "
+          "one written counts; a buffer without a record gets no boxes; a buffer without a PTS "
+          "takes the next record",
           replay_match_get_type (), DEFAULT_MATCH, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_TOLERANCE,
       g_param_spec_uint64 ("tolerance", "Tolerance",
@@ -109,12 +109,12 @@ replay_settings_install (GObjectClass *object_class)
           replay_existing_get_type (), DEFAULT_EXISTING, playing));
   g_object_class_install_property (object_class, REPLAY_PROP_META,
       g_param_spec_enum ("meta", "Metadata",
-          "Which metadata boxes are attached as. The default is both if the plugin was built with "
-          "GstAnalytics, which needs GStreamer 1.24; otherwise roi, the only value",
+          "The type of metadata in which boxes are attached. The default is both if the plugin "
+          "was built with GstAnalytics, which needs GStreamer 1.24; otherwise roi, the only value",
           replay_meta_get_type (), DEFAULT_META, playing));
   g_object_class_install_property (object_class, REPLAY_PROP_LOOP,
       g_param_spec_boolean ("loop", "Loop",
-          "At the end of the recording, begin again, one frame later", DEFAULT_LOOP, ready));
+          "Begin again at the end of the recording, one frame later", DEFAULT_LOOP, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_ON_ERROR,
       g_param_spec_enum ("on-error", "On error",
           "What to do with a line that is malformed or too long", replay_on_error_get_type (),
@@ -132,10 +132,10 @@ replay_settings_install (GObjectClass *object_class)
           0, G_MAXUINT, DEFAULT_MAX_LABELS, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_FOLLOW,
       g_param_spec_boolean ("follow", "Follow",
-          "At the end of the recording, wait for further lines, as for a pipe, because it is still "
-          "being written. A file that was renamed (log rotation) is read to its end, then the new "
-          "file at the location; one that was emptied is read from its start. A flush or a state "
-          "change ends the wait. Not possible with loop",
+          "Wait for further lines at the end of the recording, as for a pipe. Use it if the "
+          "recording is still being written. A file that was renamed (log rotation) is read to "
+          "its end, then the new file at the location; one that was emptied is read from its "
+          "start. A flush or a state change ends the wait. Not possible with loop",
           DEFAULT_FOLLOW, ready));
   g_object_class_install_property (object_class, REPLAY_PROP_HOLD,
       g_param_spec_uint64 ("hold", "Hold",

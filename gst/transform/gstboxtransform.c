@@ -433,9 +433,9 @@ install_properties (GObjectClass *klass)
           GST_TYPE_VIDEO_ORIENTATION_METHOD, DEFAULT_DIRECTION, WRITABLE));
   g_object_class_install_property (klass, PROP_STRETCHED,
       g_param_spec_boolean ("stretched", "Stretched",
-          "The boxes were scaled from the size of the "
-          "picture before the crop to that of this frame, as boxreplay does; else they are in the "
-          "pixels of the picture before the crop",
+          "Set it if the boxes were scaled from the size of the picture before the crop to the "
+          "size of this frame, as boxreplay does. Otherwise they are in pixels of the picture "
+          "before the crop",
           DEFAULT_STRETCHED, WRITABLE));
   g_object_class_install_property (klass, PROP_CLIP,
       g_param_spec_boolean ("clip", "Clip",

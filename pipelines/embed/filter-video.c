@@ -20,11 +20,11 @@
 typedef struct {
   GMainLoop *loop;
   GstElement *pipeline, *filter;
-  gboolean failed, ending; /* an error came; the end was asked for */
-  gint frames, survivors;  /* counted in the streaming thread: atomic */
+  gboolean failed, ending; /* an error message came; the user asked for the end */
+  gint frames, survivors;  /* atomic, because the streaming thread counts them */
 } App;
 
-/* The survivors of one frame, in the thread that streams: be quick here. */
+/* Counts the survivors of one frame. It runs in the streaming thread, so it must be quick. */
 static GstPadProbeReturn
 on_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -49,7 +49,7 @@ on_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Ends the stream: buffers in the pipeline still arrive, and files are finished. */
+/* Ends the stream. Buffers in the pipeline still reach the sink, and files are completed. */
 static gboolean
 end (gpointer data)
 {
@@ -180,7 +180,7 @@ main (int argc, char **argv)
   g_unix_fd_add (STDIN_FILENO, G_IO_IN | G_IO_HUP, on_key, &app);
   g_timeout_add_seconds (1, report, &app);
   tcgetattr (STDIN_FILENO, &before);
-  keys = before; /* keys at once, without Enter */
+  keys = before; /* read each key at once, without Enter */
   keys.c_lflag &= ~(tcflag_t) (ICANON | ECHO);
   tcsetattr (STDIN_FILENO, TCSANOW, &keys); /* fails, rightly, where there is no terminal */
   gst_element_set_state (app.pipeline, GST_STATE_PLAYING);

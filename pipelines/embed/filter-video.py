@@ -48,7 +48,7 @@ class App:
         return self.pipeline.get_by_name(name)
 
     def on_frame(self, record, buffer, structure):
-        """In the thread that streams: be quick here."""
+        """Counts the survivors. It runs in the streaming thread, so it must be quick."""
         boxes = [dict(box) for box in structure.get_value("boxes")]
         for box in boxes:
             Gst.debug("{label} at {x},{y}, {w} x {h}".format(**{"label": "-", **box}))
@@ -83,7 +83,7 @@ class App:
         self.loop.quit()
 
     def end(self):
-        """Ends the stream: buffers in the pipeline still arrive, and files are finished."""
+        """Ends the stream. Buffers in the pipeline still arrive, and files are completed."""
         if self.ending:   # the user asked a second time
             self.loop.quit()
         self.ending = True

@@ -94,7 +94,7 @@ def description(options):
 
 
 class Camera:
-    """What comes and goes: calls on_frame (sample) in its own thread, and
+    """The camera's pipeline, which comes and goes: calls on_frame (sample) in its own thread, and
     on_gone (why) once in the main loop."""
 
     def __init__(self, uri, on_frame, on_gone):
@@ -254,7 +254,7 @@ class Program:
             self.stats = {name: structure.get_uint64(name)[1] for name in self.before}
 
     def dropped(self):
-        """Frames that were left out, as the detector was at work on another."""
+        """Returns the number of frames left out because the detector was busy."""
         return max(0, self.arrived - self.taken - self.frames.get_property("current-level-buffers"))
 
     def report(self):
@@ -279,7 +279,7 @@ class Program:
         return GLib.SOURCE_REMOVE
 
     def end(self, failure=None):
-        """Ends the file properly: all that has come is still written."""
+        """Ends the file properly: all frames that have arrived are still written."""
         if self.ending:   # the user asked a second time
             self.loop.quit()
             return GLib.SOURCE_CONTINUE

@@ -49,7 +49,7 @@ def iou(a, b):
 
 
 def is_duplicate(box, found):
-    """Whether most of a wrong box lies on a person who is found: a second box, or a part."""
+    """Returns whether most of a wrong box lies on a found person: a second box, or a part."""
     return any(common(box, person) > box[2] * box[3] / 2 for _, person in found)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# scales: what hogdetect finds in whole frames, in tiles, in both and in tiles of two sizes.
+# scales: prints what hogdetect finds in whole frames, in tiles, in both, and in tiles of two sizes.
 usage ()
 {
   cat <<END

@@ -104,7 +104,7 @@ class OnnxDetect(RegionDetector):
         self.chosen = None if self.head == "auto" else self.head
 
     def channels(self, name):
-        """The numbers of a property for red, green and blue."""
+        """Returns the numbers of a property for red, green and blue."""
         import numpy
         text = getattr(self, name)
         try:

@@ -11,7 +11,7 @@ HEADS = ("auto", "yolov5", "yolov8", "end2end", "ssd", "detr", "detr-sigmoid")
 
 
 class HeadError(Exception):
-    """The outputs do not have the form of the head."""
+    """An error: the outputs do not have the form of the head."""
 
 
 def choose(outputs, labels):
@@ -120,7 +120,7 @@ def detr(outputs, size):
 
 
 def detr_sigmoid(outputs, size):
-    """The same with the sigmoid of each class: RT-DETR, D-FINE, RF-DETR."""
+    """Does the same with the sigmoid of each class: RT-DETR, D-FINE, RF-DETR."""
     boxes, logits = queries(outputs)
     return from_centers(boxes * numpy.float32(size + size),
                         1 / (1 + numpy.exp(-logits.clip(-80, 80))))
