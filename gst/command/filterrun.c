@@ -45,14 +45,14 @@ typedef struct
   gint in, out;
   FileClaim *in_claim, *out_claim; /* keep the output from replacing the input */
 
-  /* reading */
+  /* used for reading */
   GString *rest; /* read, but not in a block yet */
   gboolean ended;
   guint64 size;          /* size of the input in bytes; 0 if unknown */
   guint64 offset, lines; /* bytes and lines of the input before `rest` */
   guint64 frame;         /* MOT text: number of the last frame before `rest`, or 0 */
 
-  /* filtering */
+  /* used for filtering */
   GThreadPool *pool;
   GAsyncQueue *filters; /* BoxLists that no thread uses */
   GAsyncQueue *done;    /* blocks that the pool has finished */

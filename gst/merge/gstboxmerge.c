@@ -495,8 +495,8 @@ gst_box_merge_propose_allocation (GstAggregator *aggregator, GstAggregatorPad *p
   return TRUE;
 }
 
-/* Answers queries of branches, of whose buffers only the boxes are used, at once, because in the
- * queue of the pad they would wait behind a buffer that waits for the main stream. */
+/* Answers queries of branches at once, because in the queue of the pad they would wait behind a
+ * buffer that waits for the main stream. Only the boxes of a branch's buffers are used. */
 static gboolean
 gst_box_merge_sink_query_pre_queue (GstAggregator *aggregator, GstAggregatorPad *pad,
     GstQuery *query)

@@ -116,7 +116,7 @@ typedef struct
   guint index;      /* index of the tile in its grid */
   guint number;     /* index among the tiles of all grids, as in tile_0, tile_1, ... */
   gboolean shares;  /* all tiles share one detector */
-  GstElement *crop; /* owned by its bin, whose pad has the probe with this data */
+  GstElement *crop; /* owned by its bin; a pad of the bin has the probe that uses this Tile */
 } Tile;
 
 /* Appends the grids of a list, "3x2+64,1x1". Returns FALSE if it is malformed. */

@@ -75,16 +75,16 @@ typedef struct
   gdouble x_min, y_min, x_max, y_max;
   /* The integers of the meta or the file; x and y may be negative. */
   gint64 x, y, w, h;
-  gdouble confidence; /* BOX_HAS_CONFIDENCE */
+  gdouble confidence; /* valid if BOX_HAS_CONFIDENCE is set */
   gdouble rotation;   /* radians by which the coordinates above are rotated
                                  * about the centre, clockwise; 0 if upright */
   guint flags;        /* BoxFlags */
   GQuark label;       /* 0 if it has none */
   GQuark source;      /* name of the branch that box_append took it from; 0 if there is none */
-  gint label_id;      /* BOX_HAS_LABEL_ID */
+  gint label_id;      /* valid if BOX_HAS_LABEL_ID is set */
   gint region_id;     /* 0 if unset */
   gint parent_id;     /* region_id of the box this is a part of; 0 if unset */
-  gint track_id;      /* BOX_HAS_TRACK_ID */
+  gint track_id;      /* valid if BOX_HAS_TRACK_ID is set */
   gint parent;        /* index of the parent in the same array, or -1 */
   BoxState state;
   gint suppressed_by; /* index of the suppressor in the same array, or -1 */

@@ -16,13 +16,13 @@ G_BEGIN_DECLS
 
 /* Appends the boxes that were read from `source`, except dropped boxes (box_state_is_drop),
  * to those on `target`, a writable buffer whose frame is width x height, 0 if unknown. Returns
- * their number. Nothing in `source` is referenced afterwards. It does not change, but with `move`,
- * for which it has to be writable, its appended regions lose their structures, which are moved
- * and not copied, in half of the time. The boxes of the reading may be changed before as for
- * box_rewrite. Normalized coordinates are made
- * anew from x1 .. y2, because they are fractions of the frame.
+ * their number. Nothing in `source` is referenced afterwards. `source` does not change unless
+ * `move` is TRUE. Then it has to be writable, and its appended regions lose their structures,
+ * which are moved instead of copied, in half of the time. The boxes of the reading may be changed
+ * before, as for box_rewrite. Normalized coordinates are computed again from x1 .. y2, because
+ * they are fractions of the frame.
  *
- * Read with no flags but BOX_READ_CUT, because with BOX_READ_STATE boxes tagged "suppressed" are
+ * Read with no flags except BOX_READ_CUT, because with BOX_READ_STATE boxes tagged "suppressed" are
  * not appended, and with BOX_READ_RECORDED the ids are those of a recording.
  *
  * - Regions: label and copies of all structures. A region with an id gets a new one, which no

@@ -32,7 +32,7 @@ typedef struct
   GstBuffer *buffer;  /* must not change while it is decided */
   gint width, height; /* size of the frame, in pixels; 0 if unknown */
   const GstSegment *segment;
-  GArray *boxes; /* Box, after box_filter_read; the states are written into it */
+  GArray *boxes; /* elements: Box, read by box_filter_read; `decide` writes their states */
   GstNmsAction action;
   gpointer stream;  /* what stream_new of the class returned for its stream */
   BoxCounts counts; /* written by `decide` */

@@ -107,7 +107,7 @@ box_select_is_state (BoxState state)
 /* Decides the states of an array of Box: those that are dropped, and the parts (parent) of a
  * dropped box, which get its state unless it is BOX_STATE_DROPPED_CLASS. Boxes with coordinates
  * that are not finite are kept, because only nmsfilter drops invalid boxes. Boxes that were read
- * with a state of nmsfilter that is a drop take no part: they get BOX_STATE_NONE. */
+ * with a state of nmsfilter that drops them take no part: they get BOX_STATE_NONE. */
 void box_select_run (const BoxSelectFrame *frame, GArray *boxes);
 
 G_END_DECLS

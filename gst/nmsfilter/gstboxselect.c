@@ -46,7 +46,7 @@ struct _GstBoxSelect
   SelectSettings settings; /* under the object lock */
 
   /* used by the streaming thread only */
-  gboolean warned_size; /* warned that roi needs the size, since the start */
+  gboolean warned_size; /* since the start, a warning said that roi needs the size */
 };
 
 G_DEFINE_TYPE (GstBoxSelect, gst_box_select, GST_TYPE_BOX_FILTER)

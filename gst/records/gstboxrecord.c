@@ -130,7 +130,7 @@ struct _GstBoxRecord
 
   /* under the object lock; those that are not mutable in PLAYING are fixed while `started` */
   RecordSettings settings;
-  gboolean started;           /* under the object lock; from start () to the end of stop () */
+  gboolean started;           /* under the object lock; TRUE from start () to the end of stop () */
   GstBoxRecordPad *boxes_pad; /* under the object lock; NULL unless requested */
 
   /* set and cleared under the object lock; used by the streaming thread */

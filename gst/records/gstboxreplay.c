@@ -112,7 +112,7 @@ struct _GstBoxReplay
 
   /* under the object lock; those that are not mutable in PLAYING are fixed while `started` */
   ReplaySettings settings;
-  gboolean started;           /* under the object lock; from start () to the end of stop () */
+  gboolean started;           /* under the object lock; TRUE from start () to the end of stop () */
   GstBoxReplayPad *boxes_pad; /* under the object lock; NULL unless requested */
 
   /* Where records are found: set by start (), cleared by stop () under the object lock. Without
@@ -376,7 +376,7 @@ gst_box_replay_set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outc
   return TRUE;
 }
 
-/* With TRUE, interrupts waiting for a pipe or for the pad boxes. */
+/* If called with TRUE, interrupts waiting for a pipe or for the pad boxes. */
 static void
 set_flushing (GstBoxReplay *self, gboolean flushing)
 {

@@ -49,7 +49,7 @@ guint64 line_reader_number (LineReader *self);
  * line to count. */
 guint64 line_reader_count (LineReader *self);
 
-/* With TRUE, line_reader_next () waits at the end of the file for further lines instead of
+/* If called with TRUE, line_reader_next () waits at the end of the file for further lines instead of
  * returning LINE_READER_EOF, and returns complete lines only. It looks for them every
  * 50 ms. If the location then leads to another file that is not empty, or the file has become
  * shorter, reading goes on at the start of the new contents. The default is FALSE. */
@@ -87,7 +87,7 @@ gboolean line_reader_can_rewind (LineReader *self);
  * read again if the line is in the buffer. Returns FALSE and a G_FILE_ERROR if that fails. */
 gboolean line_reader_seek (LineReader *self, guint64 offset, GError **error);
 
-/* With TRUE, interrupts a waiting line_reader_next () and keeps later calls from
+/* If called with TRUE, interrupts a waiting line_reader_next () and keeps later calls from
  * waiting, until it is called with FALSE. Any thread may call it. */
 void line_reader_set_flushing (LineReader *self, gboolean flushing);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * recordmatch: finds the record of each frame of a stream, by one rule: a frame takes the record
- * nearest to its stream time, at most a tolerance away; of several records with one time the last
- * one written counts. Records of a file without times are found by their index.
+ * nearest to its stream time, at most a tolerance away; of several records with the same time, the
+ * last one written counts. Records of a file without times are found by their index.
  *
  * A regular file is read through once, before the first record is needed, and an index of 16 bytes
  * a record is kept. Frames may then come in any order: after seeks, in reverse, in decoding order.
@@ -49,8 +49,9 @@ typedef struct
 /* Sets the counts to 0. */
 void record_match_counts_reset (RecordMatchCounts *counts);
 
-/* Handles a line that cannot be used: with `skip`, counts it, keeps the first message and returns
- * RECORD_MATCH_NONE; without, sets *error and returns RECORD_MATCH_FAILED. Takes `problem`. */
+/* Handles a line that cannot be used. If `skip` is TRUE, counts it, keeps the first message and
+ * returns RECORD_MATCH_NONE; otherwise sets *error and returns RECORD_MATCH_FAILED. Takes
+ * `problem`. */
 RecordMatchResult record_match_refuse (RecordMatchCounts *counts, gboolean skip, GError *problem,
     GError **error);
 

@@ -51,7 +51,7 @@ OutputResult record_output_write (RecordOutput *self, const GString *text);
  * () does. */
 void record_output_flush (RecordOutput *self);
 
-/* With TRUE, interrupts a wait for the reader of a pipe and makes later writes return
+/* If called with TRUE, interrupts a wait for the reader of a pipe and makes later writes return
  * OUTPUT_FLUSHING, until it is called with FALSE. Any thread may call it. */
 void record_output_set_flushing (RecordOutput *self, gboolean flushing);
 

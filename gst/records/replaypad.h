@@ -48,7 +48,7 @@ RecordMatchResult replay_pad_find (GstBoxReplayPad *self, GstClockTime time,
  * later text. At SEGMENT of the video, call it with FALSE: text is accepted again. */
 void replay_pad_set_finished (GstBoxReplayPad *self, gboolean finished);
 
-/* With TRUE, interrupts replay_pad_find () and the upstream of the pad, and keeps both
+/* If called with TRUE, interrupts replay_pad_find () and the upstream of the pad, and keeps both
  * from waiting until it is called with FALSE. Any thread may call it. */
 void replay_pad_set_flushing (GstBoxReplayPad *self, gboolean flushing);
 
