@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # small-people: runs the same detector on whole frames and on tiles of them, and compares the boxes
-# with people that were marked by hand. Prints numbers and makes a picture of both side by side.
+# with people who were marked by hand. Prints numbers and makes a picture of both side by side.
 usage ()
 {
   cat <<END

@@ -18,9 +18,9 @@ void filter_properties_clear (BoxListSettings *self);
 gboolean filter_properties_set (BoxListSettings *self, const gchar *name, const gchar *text,
     GError **error);
 
-/* Returns a group with an option for each property but interval, which is about messages. The group
- * writes to `self`, which must stay valid. An option whose value does not fit ends parsing with an
- * error that names it. */
+/* Returns a group with an option for each property except interval, which is about messages. The
+ * group writes to `self`, which must stay valid. An option whose value does not fit ends parsing
+ * with an error that names it. */
 GOptionGroup *filter_properties_group (BoxListSettings *self);
 
 G_END_DECLS

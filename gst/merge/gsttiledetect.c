@@ -392,7 +392,7 @@ on_found (GstPad *pad, GstPadProbeInfo *info, gpointer self)
 
 /* Drops the buffers and GAP events of other tiles than this one, and the GAP events that the
  * detector sends for a tile that it leaves out, because boxmerge would not wait for the other tiles
- * of the frame. Of the events that boxmerge sends upstream, tile 0 passes on one of each. */
+ * of the frame. Only tile 0 passes on the events that boxmerge sends upstream. */
 static GstPadProbeReturn
 on_tile_output (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
@@ -749,11 +749,11 @@ install_properties (GObjectClass *object_class)
           DEFAULT_WHOLE_FRAME, FIXED));
   g_object_class_install_property (object_class, PROP_EDGE_MARGIN,
       g_param_spec_string ("edge-margin", "Edge margin",
-          "Largest distance of a box from an edge of its tile that lies inside the frame at which "
-          "it is marked as cut, so that nmsfilter ranks it below whole boxes of other tiles: "
-          "pixels or, with %, per cent of the tile; the property edge-margin of the pads of "
-          "boxmerge. 0 = boxes that touch the edge; NULL or empty = none. Settable in the state "
-          "NULL",
+          "Boxes within this distance of an edge of their tile are marked as cut, so that "
+          "nmsfilter ranks them below whole boxes of other tiles: pixels or, with %, per cent of "
+          "the tile. Edges of the frame do not count. 0 = boxes that touch the edge; NULL or "
+          "empty = none. It is the property edge-margin of the pads of boxmerge. Settable in the "
+          "state NULL",
           DEFAULT_EDGE_MARGIN, FIXED));
   g_object_class_install_property (object_class, PROP_SHARE_DETECTOR,
       g_param_spec_boolean ("share-detector", "Share detector",

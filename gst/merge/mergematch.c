@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* mergematch: comparisons of running times. */
+/* mergematch: compares running times. */
 #include "mergematch.h"
 
 #define HALF_OF_UNKNOWN_FRAME (20 * GST_MSECOND)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* mergeplace: tiles and places in pixels. */
+/* mergeplace: computes tiles and places in pixels. */
 #include "mergeplace.h"
 
 #include "meta/boxmap.h"

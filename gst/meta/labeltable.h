@@ -22,8 +22,8 @@ typedef struct
 
 /* Returns the quark of `label`; or 0, which means no label, if it is new to the process and
  * the limit is reached or it is longer than LABEL_TABLE_LONGEST. A label that the process
- * already has as a quark takes no more memory and is never refused. `self` may be NULL: no
- * limit. */
+ * already has as a quark takes no more memory and is never refused. `self` is NULL for
+ * no limit. */
 GQuark label_table_intern (LabelTable *self, const gchar *label);
 
 G_END_DECLS

@@ -97,7 +97,7 @@ gboolean box_select_begin (BoxSelectFrame *frame, const BoxSelectRules *rules, g
  * finite. */
 BoxState box_select_check (const BoxSelectFrame *frame, const Box *box);
 
-/* Returns whether this is a state that box_select_check gives, or that of boxsteady. */
+/* Returns whether boxselect or boxsteady gives a box this state. */
 static inline gboolean
 box_select_is_state (BoxState state)
 {

@@ -35,7 +35,7 @@ typedef struct
 typedef struct
 {
   Box box;    /* the box to write if its link is confirmed */
-  gint index; /* index of the box in the frame; -1: a held box */
+  gint index; /* index of the box in the frame, or -1 for a held box */
   Link *link;
 } Outcome;
 

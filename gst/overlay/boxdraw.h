@@ -33,8 +33,8 @@ void box_draw_free (BoxDraw *draw);
  * before, then 3 ms. Does nothing for formats that cannot be painted on. */
 void box_draw_load_font (BoxDraw *draw, const GstVideoInfo *info, const gchar *font_desc);
 
-/* Draws `boxes`, an array of Box, into a frame that is mapped for writing, or into the
- * crop that its buffer's GstVideoCropMeta states, from whose corner coordinates count.
+/* Draws `boxes`, an array of Box, into a frame that is mapped for writing. If its buffer has a
+ * GstVideoCropMeta, draws into that crop, and coordinates count from the corner of the crop.
  * Boxes that a filter tagged as dropped are grey and dashed and lie below the others.
  * Labels never overlap each other, and a label of a dropped box never covers the
  * outline of a kept box. Labels are placed in the order of kept before dropped,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * labelplacement: a map of cells rather than a list of labels, because its cost for
- * each label does not grow with the number of labels: a frame may have 100,000
- * boxes.
+ * labelplacement: uses a map of cells instead of a list of labels. The cost of a label in a
+ * map does not grow with the number of labels, and a frame may have 100,000 boxes.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"

@@ -330,7 +330,7 @@ paint_fill_bytes (guint8 *p, gint pstride, gint n, guint8 value)
     *p = value;
 }
 
-/* Returns a packed pixel: its first byte, which may be padding. */
+/* Returns the first byte of a packed pixel. It may be a byte of padding. */
 static guint8 *
 packed_at (const PaintCanvas *canvas, gint64 x, gint64 y)
 {

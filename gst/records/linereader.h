@@ -49,9 +49,9 @@ guint64 line_reader_number (LineReader *self);
  * line to count. */
 guint64 line_reader_count (LineReader *self);
 
-/* If called with TRUE, line_reader_next () waits at the end of the file for further lines instead of
- * returning LINE_READER_EOF, and returns complete lines only. It looks for them every
- * 50 ms. If the location then leads to another file that is not empty, or the file has become
+/* If called with TRUE, line_reader_next () waits at the end of the file for further lines instead
+ * of returning LINE_READER_EOF, and returns complete lines only. It looks for them every 50 ms. If
+ * the location then leads to another file that is not empty, or the file has become
  * shorter, reading goes on at the start of the new contents. The default is FALSE. */
 void line_reader_set_follow (LineReader *self, gboolean follow);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* mottext: splits the columns without a library, because the format is so simple. */
+/* mottext: splits the columns without a library, because the format is simple. */
 #include "mottext.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* recordappend: reads the last lines of the file only, so the time does not depend on its size: a
- * block at the end, and a block of twice the size while it has no whole line. */
+/* recordappend: reads only the last lines of the file, so the time does not depend on its size. It
+ * reads a block at the end, and a block of twice the size as long as that has no whole line. */
 #include "recordappend.h"
 
 #include <errno.h>

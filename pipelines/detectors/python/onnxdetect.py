@@ -174,7 +174,7 @@ class OnnxDetect(RegionDetector):
         return reported
 
     def fit(self, picture):
-        """Returns the input, and by what x and y were multiplied and then moved."""
+        """Returns the input, and the factors and then the offsets that were applied to x and y."""
         import numpy
         width, height = self.size
         scale = width / picture.shape[1], height / picture.shape[0]
