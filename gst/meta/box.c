@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* box: the names of the states, and what compares and rounds extents. */
+/* box: the names of the states, and functions that compare and round extents. */
 #include "box.h"
 
 #include <string.h>

@@ -6,9 +6,9 @@
  * One code path serves every format that stores each component in a byte or a
  * 16-bit word of its own: a component is a base address, a row stride, a pixel
  * stride and a subsampling. Blending a GstVideoOverlayComposition would cost 50 to
- * 100 times as much. Of other formats, such as v210 and RGB16, the rows that are
- * painted on are unpacked to such a format by GStreamer, and packed at the end: 10 us
- * for a row of 1920 pixels.
+ * 100 times as much. In other formats, such as v210 and RGB16, GStreamer unpacks the
+ * rows that are painted on to such a format, and packs them at the end, which takes
+ * 10 us for a row of 1920 pixels.
  *
  * Coordinates are frame pixels. In formats with subsampled chroma, rectangles and
  * masks must lie on the chroma grid (multiples of step_x and step_y), because one

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* streamposition: a few comparisons for each buffer. */
+/* streamposition: makes a few comparisons for each buffer. */
 #include "streamposition.h"
 
 #include "framesize.h"
