@@ -334,8 +334,8 @@ read_mark (GstBuffer *buffer, guint *number)
   return meta && gst_structure_get_uint (gst_custom_meta_get_structure (meta), "number", number);
 }
 
-/* Pushes the caps of a pad of the funnel, which passes on the sticky events of one pad only, if
- * they are others than those of the tile before. */
+/* Pushes the caps of a pad of the funnel if they differ from those of the tile before, because the
+ * funnel passes on the sticky events of only one pad. */
 static void
 push_caps (GstPad *pad)
 {

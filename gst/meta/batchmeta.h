@@ -46,7 +46,7 @@ typedef struct
 typedef struct
 {
   gpointer (*stream_new) (GstObject *owner); /* allocates the data of a stream; may be NULL */
-  GDestroyNotify stream_free;                /* NULL if stream_new is */
+  GDestroyNotify stream_free;                /* frees that data; NULL if stream_new is NULL */
   /* Called for each event of a stream: for a sticky one before the frames of the batch, unless
    * it is the same as in the batch before. May be NULL. */
   void (*event) (GstObject *owner, BatchStream *stream, GstEvent *event);

@@ -19,8 +19,8 @@ typedef enum
   /* Set by code that changes a box after reading, for box_rewrite: */
   BOX_MOVED = 1 << 4,    /* x1 .. y2 or rotation changed */
   BOX_RESCORED = 1 << 5, /* confidence changed; set BOX_HAS_CONFIDENCE too */
-  /* A border of the picture of its branch cuts it, where another branch may see the rest. Read
-   * with BOX_READ_CUT; box_append writes it: */
+  /* A border of its branch's picture cuts the box; another branch may show the rest. Reading sets
+   * it with BOX_READ_CUT; box_append writes it: */
   BOX_CUT = 1 << 7,
   /* Flipped, turned or clipped, so that positions relative to the box do not fit any more; set by
    * box_map_move_all: */

@@ -105,8 +105,7 @@ on_message (GstBus *bus, GstMessage *message, gpointer data)
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     gst_message_parse_error (message, &error, NULL);
     app->failed = TRUE;
-  } else if (GST_MESSAGE_TYPE (message)
-      == GST_MESSAGE_WARNING) { /* for example an unusable setting */
+  } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) { /* such as a bad setting */
     gst_message_parse_warning (message, &error, NULL);
   }
   if (error)
