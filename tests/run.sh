@@ -337,7 +337,7 @@ stage_xla ()
     NMS_SCANNER_PRELOAD=$(cc -print-file-name=libasan.so) \
       GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/env/scanner.sh" \
       LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/env/lsan.supp":print_suppressions=0 \
-      UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+      UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 NMS_TEST_ROUNDS=30 \
       suites asan --suite xla test-xla nmsfilter-xla-device xla-conformance
     stage=xla
   fi

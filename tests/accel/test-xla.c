@@ -251,7 +251,7 @@ test_tpu_random (void)
   be_tpu (1);
   start (&f, 0, 1);
   frame_add_engine (&f, ctx);
-  for (uint64_t seed = 1; seed <= MIN (1000, rounds_from_environment ("NMS_TEST_ROUNDS", 1000));
+  for (uint64_t seed = 1; seed <= MIN (1000, rounds_from_environment ("NMS_TEST_ROUNDS", 300));
        seed++) {
     BoxRandom random = { seed };
     BoxCall call;
