@@ -198,7 +198,7 @@ nms_unpack ()
 # library with the detector is installed, and the headers are taken out of their packages.
 nms_opencv ()
 {
-  local folder library libraries='' package
+  local folder known library libraries='' package
   ! pkg-config --exists opencv4 || return 0
   command -v apt-get >/dev/null || return 0
   folder=$NMS_BUILD_DIR/opencv-$(. /etc/os-release && printf '%s' "${VERSION_CODENAME-${ID-}}")
@@ -211,8 +211,10 @@ nms_opencv ()
     mkdir -p "$folder"
     nms_unpack "$folder" './usr/include/*' libopencv-core-dev libopencv-imgproc-dev \
       libopencv-objdetect-dev || die "OpenCV's headers could not be downloaded"
+    # (not in a pipe, whose writer would fail when grep ends at the first match)
+    known=$(/sbin/ldconfig -p)
     for library in objdetect imgproc core; do
-      libraries+=" -l:$(/sbin/ldconfig -p | grep -o -m 1 "libopencv_$library\.so\.[0-9a-z]*")" ||
+      libraries+=" -l:$(grep -o -m 1 "libopencv_$library\.so\.[0-9a-z]*" <<<"$known")" ||
         die "the package $package has brought no library libopencv_$library"
     done
     # (meson cannot read names with spaces, so the headers are named as the build folder sees them)
