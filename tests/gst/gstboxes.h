@@ -436,6 +436,27 @@ harness_free (GstHarness *h)
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstHarness, harness_free)
 
+/* Fails unless the element asks for regions in an allocation query that no element downstream
+ * answers. */
+static inline void
+expect_allocation (const gchar *launch_line, GstCaps *caps)
+{
+  GstElement *element = element_new (launch_line);
+  GstPad *pad = gst_element_get_static_pad (element, "sink");
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+
+  gst_element_set_state (element, GST_STATE_PAUSED);
+  g_assert_true (gst_pad_send_event (pad, gst_event_new_stream_start ("s")));
+  g_assert_true (gst_pad_send_event (pad, gst_event_new_caps (caps)));
+  g_assert_true (gst_pad_query (pad, query));
+  g_assert_true (
+      gst_query_find_allocation_meta (query, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, NULL));
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_query_unref (query);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+}
+
 /* Removes all messages from the bus. Returns how many have this type. */
 static inline guint
 count_messages (GstBus *bus, GstMessageType type)

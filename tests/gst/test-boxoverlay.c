@@ -373,19 +373,10 @@ test_segments (void)
 static void
 test_allocation (void)
 {
-  g_autoptr (GstElement) element = gst_element_factory_make ("boxoverlay", NULL);
-  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
   g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
-  g_autoptr (GstQuery) query = gst_query_new_allocation (caps, TRUE);
 
-  gst_element_set_state (element, GST_STATE_PAUSED);
-  g_assert_true (gst_pad_send_event (pad, gst_event_new_stream_start ("s")));
-  g_assert_true (gst_pad_send_event (pad, gst_event_new_caps (caps)));
-  g_assert_true (gst_pad_query (pad, query));
-  g_assert_true (
-      gst_query_find_allocation_meta (query, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, NULL));
-  gst_element_set_state (element, GST_STATE_NULL);
+  expect_allocation ("boxoverlay", caps);
 }
 
 /* Returns a buffer of frames of `full` that states a crop, with one box. */

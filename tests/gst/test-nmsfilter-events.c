@@ -306,18 +306,9 @@ test_allocation (void)
 static void
 test_allocation_without_answer (void)
 {
-  g_autoptr (GstElement) element = element_new ("nmsfilter");
-  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
   g_autoptr (GstCaps) caps = gst_caps_from_string (FRAME_CAPS);
-  g_autoptr (GstQuery) query = gst_query_new_allocation (caps, TRUE);
 
-  gst_element_set_state (element, GST_STATE_PAUSED);
-  g_assert_true (gst_pad_send_event (pad, gst_event_new_stream_start ("s")));
-  g_assert_true (gst_pad_send_event (pad, gst_event_new_caps (caps)));
-  g_assert_true (gst_pad_query (pad, query));
-  g_assert_true (
-      gst_query_find_allocation_meta (query, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE, NULL));
-  gst_element_set_state (element, GST_STATE_NULL);
+  expect_allocation ("nmsfilter", caps);
 }
 
 static const TestCase cases[] = { CASE (test_copies), CASE (test_shared_with_locked),
