@@ -41,11 +41,12 @@ typedef struct estimate {
   double neighbors[SAMPLE_MOST], mean_neighbors;
 } estimate;
 
-/* Returns position number k, below `count`, which the caller cannot predict. */
+/* Returns position number k of a sample of `count` boxes. It depends on numbers of boxes alone, so
+ * that the same frame gets the same engine in every process. */
 static size_t
 sample_position (const nms__frame *f, size_t k, size_t count)
 {
-  return (size_t) ((nms__secret_factor (f->secret, 4 + (unsigned) k) >> 32) * count >> 32);
+  return (size_t) ((nms__secret_factor (f->count, (unsigned) k) >> 32) * count >> 32);
 }
 
 static size_t

@@ -114,8 +114,8 @@ typedef struct nms__frame {
   uint64_t cap; /* most kept boxes; UINT64_MAX if unlimited */
   nms__method method;
   const nms__kernels *kernels;
-  uint64_t secret; /* random number, so that a caller cannot predict which boxes are sampled and
-                    * which hash values collide; the result does not depend on it */
+  uint64_t secret; /* random number, so that a caller cannot predict which boxes engine spatial
+                    * samples and which hash values collide; the result does not depend on it */
 
   /* scratch */
   char *scratch;        /* scratch of the engine: nms__engines_scratch_size (capacity) bytes */
@@ -150,7 +150,8 @@ uint32_t nms__class_buckets (size_t entries);
 size_t nms__candidates_select (nms__frame *frame, uint64_t most);
 size_t nms__candidates_scratch_size (size_t boxes);
 
-/* Derives factor number `part` from a secret: an odd number, the multiplier of a hash function. */
+/* Derives factor number `part` from a secret or another seed: an odd number, the multiplier of a
+ * hash function. */
 static inline uint64_t
 nms__secret_factor (uint64_t secret, unsigned part)
 {

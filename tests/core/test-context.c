@@ -102,6 +102,33 @@ test_names (void)
   g_assert_null (nms_engine_name (INT_MIN));
 }
 
+/* The choice of engine auto depends on the frame, not on the context. */
+static void
+test_same_engine_in_each_context (void)
+{
+  enum { MOST = 3000, CONTEXTS = 8 };
+  g_autoptr (GRand) random = g_rand_new_with_seed (1);
+  g_autofree float *rows = g_new (float, 4 * MOST);
+  nms_options options;
+
+  nms_options_init (&options, sizeof options);
+  for (size_t count = 600; count <= MOST; count += 40) {
+    nms_boxes boxes = { .size = sizeof boxes, .count = count };
+    int engine = -1;
+    for (size_t i = 0; i < 4 * count; i++)
+      rows[i] = (float) g_rand_double_range (random, 0, 300) + (i & 2 ? rows[i - 2] : 0);
+    nms_boxes_set_rows (&boxes, rows);
+    options.iou_threshold = (float) g_rand_double (random);
+    for (int i = 0; i < CONTEXTS; i++) {
+      g_autoptr (nms_context) context = nms_context_new ();
+      nms_result result = { .size = sizeof result };
+      g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
+      g_assert_true (engine == -1 || engine == nms_context_engine (context));
+      engine = nms_context_engine (context);
+    }
+  }
+}
+
 static void
 test_version (void)
 {
@@ -114,6 +141,6 @@ test_version (void)
 }
 
 static const TestCase cases[] = { CASE (test_life), CASE (test_engine), CASE (test_engine_in_use),
-  CASE (test_names), CASE (test_version), { NULL } };
+  CASE (test_names), CASE (test_same_engine_in_each_context), CASE (test_version), { NULL } };
 
 TEST_PROGRAM (cases);
