@@ -14,6 +14,14 @@
 /* The screen of a row lowers the limit by this: larger than the sum of all rounding errors. */
 #define MARGIN 0x1p-19
 
+/* If the greatest area is more than EVEN_AREAS times the least, the boxes are sorted by classes of
+ * their extents, of EXTENT_OCTAVES powers of two, before their places: otherwise each block has boxes
+ * of all sizes, and a bounding box as large. Keys have no bits for that if there are more than
+ * 2^PARTITION_BITS class partitions. */
+#define EVEN_AREAS 0x1p16f
+#define EXTENT_OCTAVES 4
+#define PARTITION_BITS 8
+
 /* A row that intersects more blocks of a group than this screens their boxes. The boxes of fewer
  * blocks are mostly near the box, and the screen would exclude few. */
 #define CROWD 7
@@ -48,13 +56,17 @@ nms__box_blocks_take (nms__arena *a, nms__box_blocks *b, size_t boxes)
   b->begin = nms__take (a, boxes, sizeof *b->begin);
   b->end = nms__take (a, boxes, sizeof *b->end);
   nms__take_columns (a, &b->bounds, tiles + nms__tiles_most (boxes));
+  b->least = nms__take (a, supers, sizeof *b->least);
+  b->group_least = b->least ? b->least + groups : NULL;
   b->group_bounds = columns_behind (&b->bounds, groups);
   b->super_bounds = columns_behind (&b->bounds, supers);
   b->tile_bounds = columns_behind (&b->bounds, tiles);
   b->tile = nms__take (a, nms__tiles_most (boxes) + 1, sizeof *b->tile);
   b->box_view = nms__columns_of (&b->box, 0);
-  b->bounds_view = nms__columns_of (&b->bounds, 0);
-  b->group_view = nms__columns_of (&b->group_bounds, 0);
+  b->bounds_view = b->bounds_by_area = nms__columns_of (&b->bounds, 0);
+  b->group_view = b->group_by_area = nms__columns_of (&b->group_bounds, 0);
+  b->bounds_by_area.scaled = b->least;
+  b->group_by_area.scaled = b->group_least;
   b->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *b->keys);
   b->keys2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *b->keys2);
   b->number = nms__take (a, boxes, sizeof *b->number);
@@ -114,12 +126,32 @@ bits_of (size_t count)
 }
 
 /* Returns the number of bits of a coordinate in the keys: enough for as many cells of the Z-order
- * curve as there are boxes. Further bits make sorting slower, but blocks hardly smaller. */
+ * curve as there are boxes in a class partition. Further bits make sorting slower, but blocks hardly
+ * smaller. The keys have `other_bits` other bits. */
 static unsigned
-coordinate_bits (size_t count, unsigned number_bits)
+coordinate_bits (size_t count, unsigned partition_bits, unsigned other_bits)
 {
-  const unsigned wanted = (bits_of (count >> number_bits) + 1) / 2, most = (32 - number_bits) / 2;
+  const unsigned wanted = (bits_of (count >> partition_bits) + 1) / 2, most = (32 - other_bits) / 2;
   return wanted < most ? wanted : most;
+}
+
+/* Appends the class of each box's extent to its number, which has `bits` bits. Returns the new number
+ * of bits. */
+static unsigned
+append_extents (const float *low, const float *high, size_t count, uint32_t *number, unsigned bits)
+{
+  uint32_t least = UINT32_MAX, most = 0;
+
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t octave = nms__float_bits (high[i] - low[i]) >> 23;
+    least = octave < least ? octave : least;
+    most = octave > most ? octave : most;
+  }
+  const unsigned added = bits_of ((most - least) / EXTENT_OCTAVES + 1);
+  for (size_t i = 0; i < count; i++)
+    number[i] = number[i] << added
+        | ((nms__float_bits (high[i] - low[i]) >> 23) - least) / EXTENT_OCTAVES;
+  return bits + added;
 }
 
 /* Keys of up to this many bits are sorted by counting. */
@@ -171,23 +203,32 @@ is_crowded (const uint64_t *keys, size_t count)
   return crowded > count / NMS__BLOCK / 8;
 }
 
-/* Returns the sorted keys: the class partition, then the place on a Z-order curve through the
- * centres. If a few boxes are so far from the others that scaled coordinates cannot tell these
- * apart, the curve goes through their ranks. */
+/* Returns the sorted keys: the class partition, the classes of both extents if `uneven`, then the
+ * place on a Z-order curve through the centres. If a few boxes are so far from the others that
+ * scaled coordinates cannot tell these apart, the curve goes through their ranks. */
 static const uint64_t *
-sort (const nms__frame *f, const nms__box_blocks *b, const uint32_t *number, unsigned number_bits)
+sort (const nms__frame *f, const nms__box_blocks *b, const uint32_t *number, unsigned number_bits,
+    int uneven)
 {
-  const unsigned bits = coordinate_bits (f->count, number_bits);
+  unsigned all_bits = number_bits;
   uint32_t *x = b->place, *y = b->position; /* unused until the boxes are sorted */
 
+  if (uneven) {
+    for (size_t i = 0; i < f->count; i++)
+      b->begin[i] = number ? number[i] : 0; /* unused until then, too */
+    number = b->begin;
+    all_bits = append_extents (f->x1, f->x2, f->count, b->begin, all_bits);
+    all_bits = append_extents (f->y1, f->y2, f->count, b->begin, all_bits);
+  }
+  const unsigned bits = coordinate_bits (f->count, number_bits, all_bits);
   scale_sums (f->x1, f->x2, f->count, bits, x);
   scale_sums (f->y1, f->y2, f->count, bits, y);
-  const uint64_t *keys = sort_cells (f, b, number, number_bits, bits, x, y);
+  const uint64_t *keys = sort_cells (f, b, number, all_bits, bits, x, y);
   if (!is_crowded (keys, f->count))
     return keys;
   rank_sums (f, b, f->x1, f->x2, bits, x);
   rank_sums (f, b, f->y1, f->y2, bits, y);
-  return sort_cells (f, b, number, number_bits, bits, x, y);
+  return sort_cells (f, b, number, all_bits, bits, x, y);
 }
 
 /* Writes the places of each class partition, whose boxes are consecutive. */
@@ -250,6 +291,26 @@ find_bounds (const nms__box_columns *boxes, size_t count, nms__box_columns *boun
   }
 }
 
+/* Writes `factor` times the least value of each NMS__BLOCK values. Returns the number of blocks whose
+ * greatest value is more than EVEN_AREAS times the least. */
+static size_t
+find_least (const float *values, size_t count, float factor, float *least)
+{
+  size_t uneven = 0;
+
+  for (size_t first = 0; first < count; first += NMS__BLOCK) {
+    const size_t end = count - first < NMS__BLOCK ? count : first + NMS__BLOCK;
+    float low = values[first], high = low;
+    for (size_t i = first + 1; i < end; i++) {
+      low = values[i] < low ? values[i] : low;
+      high = values[i] > high ? values[i] : high;
+    }
+    least[first / NMS__BLOCK] = low * factor;
+    uneven += high > EVEN_AREAS * low;
+  }
+  return uneven;
+}
+
 /* Returns whether pairs whose metric does not exceed the limit have no effect. */
 static int
 is_by_limit (const nms__frame *f)
@@ -296,11 +357,31 @@ set_pair_bounds (const nms__frame *f, nms__box_blocks *b)
   const double lowest = f->bounds.lowest, limit = lowest > MARGIN ? lowest - MARGIN : 0.0;
 
   b->screens = f->count > CROWD * NMS__BLOCK && is_by_limit (f) && !f->rotated;
+  b->by_area = b->screens && f->method.metric != NMS_METRIC_PROBIOU
+      && f->method.metric != NMS_METRIC_IOS;
   b->pair = (nms__pair_bounds) { .metric = (int) f->method.metric,
     .extent = f->rotated ? 0.0f : NMS__LEAST_EXTENT, /* refine decides if rotated */
     .share = (float) (f->method.metric == NMS_METRIC_IOS ? limit : limit / (1.0 + limit)),
     .value = lowest > 0.0 ? (float) lowest : 0.0f,
     .alike = is_by_limit (f) ? nms__probiou_least_square (limit) : 0.0 };
+}
+
+/* Puts the boxes into the blocks in the order of the keys. */
+static void
+put_boxes (const nms__frame *f, nms__box_blocks *b, const uint64_t *keys)
+{
+  b->least_area = INFINITY;
+  for (size_t place = 0; place < f->count; place++) {
+    const uint32_t pos = nms__packed_position (keys[place]);
+    nms__box box = nms__frame_box (f, pos);
+    box.scaled = nms__area (box.x1, box.y1, box.x2, box.y2);
+    b->least_area = box.scaled < b->least_area ? box.scaled : b->least_area;
+    nms__put_box (&b->box, place, &box, 0);
+    b->position[place] = pos;
+    b->place[pos] = (uint32_t) place;
+  }
+  for (size_t place = f->count; place % NMS__BLOCK; place++)
+    nms__put_box (&b->box, place, &(nms__box) { 0 }, 0);
 }
 
 void
@@ -318,29 +399,33 @@ nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
     number = p.number;
     number_bits = bits_of (p.count);
   }
-  const uint64_t *keys = sort (f, b, number, number_bits);
-  b->least_area = INFINITY;
-  for (size_t place = 0; place < f->count; place++) {
-    const uint32_t pos = nms__packed_position (keys[place]);
-    nms__box box = nms__frame_box (f, pos);
-    box.scaled = nms__area (box.x1, box.y1, box.x2, box.y2);
-    b->least_area = box.scaled < b->least_area ? box.scaled : b->least_area;
-    nms__put_box (&b->box, place, &box, 0);
-    b->position[place] = pos;
-    b->place[pos] = (uint32_t) place;
+  const uint64_t *keys = sort (f, b, number, number_bits, 0);
+  put_boxes (f, b, keys);
+  if (f->count > CROWD * NMS__BLOCK
+      && find_least (b->box.scaled, f->count, b->pair.share, b->least)
+          > nms__box_blocks_count (b) / 8
+      && number_bits <= PARTITION_BITS) {
+    keys = sort (f, b, number, number_bits, 1);
+    put_boxes (f, b, keys);
+    find_least (b->box.scaled, f->count, b->pair.share, b->least);
   }
-  for (size_t place = f->count; place % NMS__BLOCK; place++)
-    nms__put_box (&b->box, place, &(nms__box) { 0 }, 0);
   find_partitions (b, number);
   if (b->count > NMS__TILE_MOST)
     find_tiles (b, keys);
   find_bounds (&b->box, b->count, &b->bounds);
   if (b->count > GROUP) { /* a row does not read the bounds of a single group */
     find_bounds (&b->bounds, nms__box_blocks_count (b), &b->group_bounds);
+    find_least (b->least, nms__box_blocks_count (b), 1.0f, b->group_least);
     find_bounds (&b->group_bounds, (b->count + GROUP - 1) / GROUP, &b->super_bounds);
   }
   if (f->rotated)
     fill_rotated (f, b);
+}
+
+static void
+lower_at (float *least, size_t i, float value)
+{
+  least[i] = value < least[i] ? value : least[i];
 }
 
 static void
@@ -378,9 +463,12 @@ nms__box_blocks_move (const nms__frame *f, nms__box_blocks *b, size_t place, con
   b->least_area = box.scaled < b->least_area ? box.scaled : b->least_area;
   nms__put_box (&b->box, place, &box, 0);
   widen_at (&b->bounds, place / NMS__BLOCK, &box);
+  if (b->by_area)
+    lower_at (b->least, place / NMS__BLOCK, box.scaled * b->pair.share);
   if (b->count <= GROUP)
     return; /* a row does not read the bounds of a single group */
   widen_at (&b->group_bounds, place / GROUP, &box);
+  lower_at (b->group_least, place / GROUP, box.scaled * b->pair.share);
   widen_at (&b->super_bounds, place / GROUP / NMS__BLOCK, &box);
 }
 
@@ -416,18 +504,18 @@ nms__box_blocks_swap (const nms__frame *f, const nms__box_blocks *b, size_t plac
 /* -------------------------------------------------------------------- rows */
 
 /* Returns an area that is less than the intersection of the row's box with each box whose overlap
- * has an effect. */
+ * has an effect, without the part that depends on the block if `by_area` is set. */
 static float
 least_inter (const nms__row *r)
 {
   const nms__box_blocks *b = r->blocks;
   const float area = r->box.scaled;
 
-  if (!b->screens || r->metric == NMS_METRIC_PROBIOU)
-    return 0.0f;
-  if (r->metric == NMS_METRIC_IOS)
+  if (b->by_area)
+    return b->pair.share * area;
+  if (b->screens && r->metric == NMS_METRIC_IOS)
     return b->pair.share * (area < b->least_area ? area : b->least_area);
-  return b->pair.share * (area + b->least_area);
+  return 0.0f;
 }
 
 void
@@ -492,21 +580,24 @@ is_near (const nms__row *r, size_t group)
 static int
 next_group (nms__row *r)
 {
+  const nms__box_blocks *b = r->blocks;
   const size_t least = r->begin / NMS__BLOCK, most = (r->end - 1) / NMS__BLOCK;
+  const int by_area = b->by_area && !r->upright;
 
   for (; !r->groups; r->first_group += NMS__BLOCK) {
     if (r->first_group > most / NMS__BLOCK)
       return 0;
     if (!is_near (r, r->first_group))
       continue;
-    r->groups = intersecting (r, &r->blocks->group_view, r->first_group, least / NMS__BLOCK,
-        most / NMS__BLOCK);
+    r->groups = intersecting (r, by_area ? &b->group_by_area : &b->group_view, r->first_group,
+        least / NMS__BLOCK, most / NMS__BLOCK);
   }
   const size_t group = r->first_group - NMS__BLOCK + nms__lowest_bit (r->groups);
   r->groups &= r->groups - 1;
   r->first_block = group * NMS__BLOCK;
-  r->left = intersecting (r, &r->blocks->bounds_view, r->first_block, least, most);
-  if (r->blocks->screens && !r->upright && nms__count_bits (r->left) > CROWD)
+  r->left = intersecting (r, by_area ? &b->bounds_by_area : &b->bounds_view, r->first_block, least,
+      most);
+  if (b->screens && !r->upright && nms__count_bits (r->left) > CROWD)
     r->measure = r->frame->kernels->method->screened_block;
   return 1;
 }

@@ -43,10 +43,14 @@ typedef struct nms__box_blocks {
   size_t count;          /* number of boxes */
   nms__pair_bounds pair; /* what kernels get */
   float least_area;      /* no box has a lesser one */
+  float *least;       /* pair.share times the least area of each block; only filled for screens */
+  float *group_least; /* the same of each group of NMS__BLOCK blocks */
   int screens; /* if nonzero, rows may leave out pairs below the bounds, which have no effect */
+  int by_area; /* if nonzero, screens add the value of `least` of a block to least_inter of a row */
   nms__box_columns box; /* by place, the position in spatial order; `scaled` is the area;
                               * after the last box, to the end of its block, boxes without area */
   nms__columns box_view, bounds_view, group_view; /* the columns as kernels read them */
+  nms__columns bounds_by_area, group_by_area;     /* the same with `least` as `scaled` */
   uint32_t *position;                             /* frame position, by place */
   uint32_t *place;                                /* indexed by frame position */
   nms__rotated_columns rotated;  /* the screen of rotated boxes, by place, in the scratch of the

@@ -151,6 +151,33 @@ test_copies (gconstpointer data)
   compare (f, CROSSING);
 }
 
+/* All boxes lie around one place, those of a size in blocks of their own. The fused box of the best
+ * large box becomes smaller than all boxes of its block and of the group of blocks, so that the
+ * small boxes overlap it, and no longer only those of the middle size. */
+static void
+test_shrinking_cluster (void)
+{
+  enum { LARGE = 8192, OTHERS = 64, ALL = LARGE + 2 * OTHERS };
+  g_autofree float *corners = g_new (float, 4 * ALL), *score = g_new (float, ALL);
+  nms_boxes boxes = { .size = sizeof boxes, .count = ALL, .score = { score, 0 } };
+  g_autoptr (nms_context) ctx = nms_context_new ();
+  nms_result result = { .size = sizeof result };
+  nms_options options;
+
+  nms_boxes_set_rows (&boxes, corners);
+  for (size_t i = 0; i < ALL; i++) {
+    const int kind = i < LARGE ? 0 : i < LARGE + OTHERS ? 1 : 2;
+    for (size_t k = 0; k < 4; k++)
+      corners[4 * i + k] = (float[]) { 50, 30, 25 }[kind] * (k < 2 ? -1 : 1);
+    score[i] = i ? (float[]) { 0.1f, 0.9f, 0.3f }[kind] : 1;
+  }
+  nms_options_init (&options, sizeof options);
+  options.method = NMS_METHOD_WEIGHTED;
+  options.iou_threshold = 0.3f;
+  g_assert_cmpint (nms_run (ctx, &boxes, &options, &result), ==, NMS_OK);
+  g_assert_cmpuint (result.kept_count, ==, 1);
+}
+
 #define TILES 36
 #define TILE_BOXES 3000
 
@@ -255,7 +282,7 @@ test_tiles (gconstpointer data)
 
 static const TestCase cases[] = { TEST_ROWS ("/methods-large/objects/%s", test_objects, frames),
   TEST_ROWS ("/methods-large/crossing/%s", test_crossing, bars),
-  TEST_ROWS ("/methods-large/copies/%s", test_copies, copies),
+  TEST_ROWS ("/methods-large/copies/%s", test_copies, copies), CASE (test_shrinking_cluster),
   TEST_ROWS ("/methods-large/tiles/%s", test_tiles, tiles), { NULL } };
 
 TEST_PROGRAM (cases);
