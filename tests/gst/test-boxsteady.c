@@ -14,15 +14,15 @@
 static void
 add_word (GstBuffer *buffer, const gchar *word)
 {
-  gchar **parts = g_strsplit (word, "@", 2);
+  g_auto (GStrv) parts = g_strsplit (word, "@", 2);
   g_autofree gchar *box = g_strdup_printf ("%u person %s 0.5", count_on (buffer) + 1, parts[0]);
 
   add_boxes (buffer, box);
   if (parts[1])
-    gst_video_region_of_interest_meta_add_param (
-        gst_buffer_get_video_region_of_interest_meta_id (buffer, (gint) count_on (buffer)),
-        gst_structure_new ("object_id", "id", G_TYPE_INT, atoi (parts[1]), NULL));
-  g_strfreev (parts);
+    gst_structure_set (structure_on (gst_buffer_get_video_region_of_interest_meta_id (buffer,
+                                         (gint) count_on (buffer)),
+                           "object_id"),
+        "id", G_TYPE_INT, atoi (parts[1]), NULL);
 }
 
 /* Returns frame `number` of the stream with these boxes. */
@@ -36,6 +36,14 @@ frame_at (guint number, const gchar *boxes)
 }
 
 static void
+push_caps (GstHarness *h, const gchar *text)
+{
+  g_autoptr (GstCaps) caps = gst_caps_from_string (text);
+
+  gst_harness_push_event (h, gst_event_new_caps (caps));
+}
+
+static void
 push_rated_segment (GstHarness *h, gdouble rate)
 {
   GstSegment segment;
@@ -44,15 +52,6 @@ push_rated_segment (GstHarness *h, gdouble rate)
   segment.rate = rate;
   segment.stop = 1000 * GST_SECOND;
   gst_harness_push_event (h, gst_event_new_segment (&segment));
-}
-
-static void
-push_caps (GstHarness *h, const gchar *text)
-{
-  GstCaps *caps = gst_caps_from_string (text);
-
-  gst_harness_push_event (h, gst_event_new_caps (caps));
-  gst_caps_unref (caps);
 }
 
 /* Sends what a word names; or changes the time or the flags of the next frame. */
@@ -70,14 +69,28 @@ happen (GstHarness *h, const gchar *word, GstClockTime *time, GstBuffer *buffer)
   } else if (g_str_equal (word, "stream")) {
     gst_harness_push_event (h, gst_event_new_stream_start ("other"));
   } else if (g_str_equal (word, "size")) {
-    push_caps (h, "video/x-raw,format=GRAY8,width=600,height=480,framerate=10/1");
+    gst_harness_set_src_caps_str (h,
+        "video/x-raw,format=GRAY8,width=600,height=480,framerate=10/1");
   } else if (g_str_equal (word, "framerate")) {
     push_caps (h, "video/x-raw,format=GRAY8,width=640,height=480,framerate=5/1");
+  } else if (g_str_equal (word, "tag")) {
+    gst_harness_push_event (h, gst_event_new_tag (gst_tag_list_new_empty ()));
+  } else if (g_str_equal (word, "gap")) {
+    gst_harness_push_event (h, gst_event_new_gap (0, GST_SECOND));
+  } else if (g_str_equal (word, "custom")) {
+    gst_harness_push_event (h, gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, NULL));
+  } else if (g_str_equal (word, "eos")) {
+    gst_harness_push_event (h, gst_event_new_eos ());
+  } else if (g_str_equal (word, "drain")) {
+    g_autoptr (GstQuery) query = gst_query_new_drain ();
+
+    gst_pad_peer_query (h->srcpad, query);
   } else if (g_str_equal (word, "discont")) {
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
   } else if (g_str_equal (word, "untimed")) {
     *time = GST_CLOCK_TIME_NONE;
   } else {
+    g_assert_true (g_ascii_isdigit (word[strspn (word, "-")]));
     *time += atoll (word) * GST_MSECOND;
   }
 }
@@ -119,33 +132,29 @@ pull_all (GstHarness *h, GString *text)
 static gchar *
 steady (GstHarness *h, const gchar *frames)
 {
-  gchar **list = g_strsplit (frames, "|", -1);
+  g_auto (GStrv) list = g_strsplit (frames, "|", -1);
   GString *text = g_string_new (NULL);
+  const gint64 step = strstr (frames, "backwards") ? -100 : 100;
   GstClockTime time = 0;
-  gdouble rate = 1;
 
   for (guint i = 0; list[i]; i++) {
-    gchar **words = g_strsplit (list[i], " ", -1);
+    g_auto (GStrv) words = g_strsplit (list[i], " ", -1);
     GstBuffer *buffer = frame_new (0);
 
-    for (guint k = 0; words[k]; k++) {
+    for (guint k = 0; words[k]; k++)
       if (strchr (words[k], ','))
         add_word (buffer, words[k]);
       else if (words[k][0])
         happen (h, words[k], &time, buffer);
-      rate = g_str_equal (words[k], "backwards") ? -1 : rate;
-    }
     GST_BUFFER_PTS (buffer) = time;
     if (GST_CLOCK_TIME_IS_VALID (time))
-      time += rate < 0 ? -100 * (gint64) GST_MSECOND : 100 * (gint64) GST_MSECOND;
+      time += step * (gint64) GST_MSECOND;
     g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
     pull_all (h, text);
-    g_strfreev (words);
   }
   gst_harness_push_event (h, gst_event_new_eos ());
   pull_all (h, text);
   g_string_truncate (text, text->len - 2);
-  g_strfreev (list);
   return g_string_free (text, FALSE);
 }
 
@@ -329,48 +338,29 @@ test_order (void)
   static const gchar *const order[][2] = { { "b b b b", "0 1 " },
     { "b b b b tag b eos", "0 1 2 3 tag 4 eos " }, { "b gap b eos", "0 gap 1 eos " },
     { "b custom", "0 custom-downstream " }, { "b b drain b", "0 1 " },
-    { "b b b discont b b", "0 1 2 3! " },
+    { "b b b discont b b b", "0 1 2 3! " },
     { "b b flush b eos", "flush-start flush-stop segment 2 eos " } };
 
   for (guint i = 0; i < G_N_ELEMENTS (order); i++) {
     g_autoptr (GstHarness) h = harness_new ("boxsteady lookahead=2");
-    gchar **words = g_strsplit (order[i][0], " ", -1);
-    g_autoptr (GstPad) pad = gst_element_get_static_pad (h->element, "src");
-    GString *text = g_string_new (NULL);
+    g_auto (GStrv) words = g_strsplit (order[i][0], " ", -1);
+    g_autoptr (GString) text = g_string_new (NULL);
+    g_autoptr (GstBuffer) next = frame_at (0, "");
     guint number = 0;
 
-    gst_pad_add_probe (pad,
+    gst_pad_add_probe (h->sinkpad,
         GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
             | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
         note, text, NULL);
-    for (guint k = 0; words[k]; k++) {
-      const gchar *word = words[k];
-
-      if (g_str_equal (word, "flush")) {
-        happen (h, "flush", NULL, NULL);
-      } else if (g_str_equal (word, "drain")) {
-        g_autoptr (GstQuery) query = gst_query_new_drain ();
-
-        gst_pad_peer_query (h->srcpad, query);
-      } else if (g_str_equal (word, "b") || g_str_equal (word, "discont")) {
-        GstBuffer *buffer = frame_at (number++, "");
-
-        if (word[0] == 'd')
-          GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
-        g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+    for (guint k = 0; words[k]; k++)
+      if (g_str_equal (words[k], "b")) {
+        g_assert_cmpint (gst_harness_push (h, next), ==, GST_FLOW_OK);
+        next = frame_at (++number, "");
       } else {
-        gst_harness_push_event (h,
-            g_str_equal (word, "tag")       ? gst_event_new_tag (gst_tag_list_new_empty ())
-                : g_str_equal (word, "gap") ? gst_event_new_gap (0, GST_SECOND)
-                : g_str_equal (word, "eos")
-                ? gst_event_new_eos ()
-                : gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, NULL));
+        happen (h, words[k], NULL, next);
       }
-    }
     if (!g_str_equal (text->str, order[i][1]))
       g_error ("%s gives \"%s\"", order[i][0], text->str);
-    g_string_free (text, TRUE);
-    g_strfreev (words);
   }
 }
 
