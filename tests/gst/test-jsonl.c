@@ -349,45 +349,13 @@ numbers_are_read_exactly (void)
 
 /* ------------------------------------------------------------------ writing */
 
-static void
-numbers_are_short_and_exact (void)
-{
-  static const struct
-  {
-    gdouble number;
-    const gchar *text;
-  } rows[] = {
-    { 0, "0" },
-    { -0.0, "0" },
-    { 1, "1" },
-    { -1.5, "-1.5" },
-    { 0.1, "0.1" },
-    { 0.91, "0.91" },
-    { 1.0 / 3, "0.3333333333333333" },
-    { 0.1 + 0.2, "0.30000000000000004" },
-    { 1e300, "1e+300" },
-    { 5e-324, "4.94065645841247e-324" },
-    { 123456789012345680.0, "1.2345678901234568e+17" },
-  };
-  g_autoptr (GString) text = g_string_new (NULL);
-
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_string_truncate (text, 0);
-    jsonl_append_double (text, rows[i].number);
-    g_assert_cmpstr (text->str, ==, rows[i].text);
-  }
-  g_string_truncate (text, 0);
-  jsonl_append_int (text, G_MININT64);
-  g_assert_cmpstr (text->str, ==, "-9223372036854775808");
-}
-
 /* A number has the digits of the shortest of %.15g, %.16g and %.17g that reads back. Half of the
  * numbers have any bits. */
 static void
 numbers_have_the_digits_of_printf (void)
 {
-  static const gdouble edges[] = { 1e-4, 9.9999999999999991e-5, 1e15, 999999999999999.9, 1e14,
-    -1e15 };
+  static const gdouble edges[] = { 0, 1, -1.5, 0.1, 0.91, 1.0 / 3, 0.1 + 0.2, 1e300, 5e-324, 1e-4,
+    9.9999999999999991e-5, 1e15, 999999999999999.9, 1e14, -1e15, 123456789012345680.0 };
   g_autoptr (GRand) random = g_rand_new_with_seed (5);
   g_autoptr (GString) text = g_string_new (NULL);
   gchar expected[G_ASCII_DTOSTR_BUF_SIZE], how[8];
@@ -413,6 +381,10 @@ numbers_have_the_digits_of_printf (void)
     jsonl_append_double (text, any.number);
     g_assert_cmpstr (text->str, ==, expected);
   }
+  g_string_truncate (text, 0);
+  jsonl_append_double (text, -0.0);
+  jsonl_append_int (text, G_MININT64);
+  g_assert_cmpstr (text->str, ==, "0-9223372036854775808");
 }
 
 #ifdef __SSE2__
@@ -456,8 +428,7 @@ strings_are_escaped (void)
 
 static const TestCase cases[] = { TEST_ROWS ("/%s", read_row, reads),
   CASE (malformed_lines_are_refused), CASE (nesting_is_bounded), CASE (many_boxes),
-  CASE (numbers_are_read_exactly), CASE (numbers_are_short_and_exact),
-  CASE (numbers_have_the_digits_of_printf),
+  CASE (numbers_are_read_exactly), CASE (numbers_have_the_digits_of_printf),
 #ifdef __SSE2__
   CASE (numbers_are_exact_under_flush_to_zero),
 #endif
