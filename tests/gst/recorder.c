@@ -102,54 +102,33 @@ recorder_drain (int fd, GString *text)
 
 typedef struct
 {
-  GstHarness *h;
+  GstHarness *h, *pad;
   gchar *path, *moved;
-  GString *got; /* what the reader of a FIFO has read; NULL for a file */
+  GString *got; /* what the reader of a FIFO or the pad boxes has got; NULL for a file */
   int fd;       /* the end of the reader; -1: none */
 } Recorder;
 
-/* Plays a step such as 5..9 or 5!. */
+/* Plays a step such as 5..9, 5u or 5!. */
 static void
 push_step (GstHarness *h, const gchar *step)
 {
-  const gchar *end = strstr (step, "..");
-  const gint from = atoi (step), to = end ? atoi (end + 2) : from;
+  const gchar *kind = step;
+  GstClockTime first;
+  const gint range = steps_range (step, &kind, &first);
 
-  for (gint i = from;; i += from <= to ? 1 : -1) {
-    GstBuffer *buffer = frame_new ((guint) i * FRAME);
+  if (*kind && (kind[1] || !strchr ("uto!", *kind)))
+    steps_unknown (step);
+  for (gint i = 0; i <= ABS (range); i++) {
+    GstBuffer *buffer = frame_new (steps_nth (first, range, i));
 
-    add_boxes (buffer, "0 - 1,2,3,4");
-    if (strchr (step, 'd')) {
+    add_boxes (buffer, *kind == 'o' ? "" : "0 - 1,2,3,4");
+    if (*kind == 't')
       GST_BUFFER_DTS (buffer) = 0;
+    if (*kind == 'u')
       GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT);
-    }
     g_assert_cmpstr (gst_flow_get_name (gst_harness_push (h, buffer)), ==,
-        strchr (step, '!') ? "error" : "ok");
-    if (i == to)
-      break;
+        *kind == '!' ? "error" : "ok");
   }
-}
-
-/* Begins the segment of a step such as from-5/0/7 or reverse-5. */
-static void
-begin_segment (GstHarness *h, const gchar *step)
-{
-  g_auto (GStrv) numbers = g_strsplit (strchr (step, '-') + 1, "/", -1);
-  const GstClockTime first = (GstClockTime) (g_ascii_strtod (numbers[0], NULL) * FRAME);
-  GstSegment segment;
-
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  if (*step == 'r') {
-    segment.rate = -1;
-    segment.stop = first;
-  } else {
-    segment.start = segment.time = first;
-    if (numbers[1])
-      segment.time = atoi (numbers[1]) * FRAME;
-    if (numbers[1] && numbers[2])
-      segment.stop = atoi (numbers[2]) * FRAME;
-  }
-  g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
 }
 
 static void
@@ -167,22 +146,16 @@ count_lines (Recorder *r, const gchar *expected)
 }
 
 static void
-play_step (Recorder *r, const gchar *step)
+play_step (gpointer player, const gchar *step)
 {
-  if (strchr (step, '=')) {
-    assert_stats (r->h->element, step);
-  } else if (g_ascii_isdigit (*step)) {
+  Recorder *r = player;
+
+  if (g_ascii_isdigit (*step)) {
     push_step (r->h, step);
-  } else if (g_str_has_prefix (step, "from-") || g_str_has_prefix (step, "reverse-")) {
-    begin_segment (r->h, step);
   } else if (g_str_has_prefix (step, "stream-")) {
     gst_harness_push_event (r->h, gst_event_new_stream_start (step + 7));
   } else if (g_str_has_prefix (step, "lines:")) {
     count_lines (r, step + 6);
-  } else if (g_str_equal (step, "flush")) {
-    push_flush (r->h);
-  } else if (g_str_equal (step, "eos")) {
-    g_assert_true (gst_harness_push_event (r->h, gst_event_new_eos ()));
   } else if (g_str_equal (step, "open")) {
     r->fd = open (r->path, O_RDONLY | O_NONBLOCK);
   } else if (g_str_equal (step, "close") || g_str_equal (step, "leave")) {
@@ -190,10 +163,11 @@ play_step (Recorder *r, const gchar *step)
       recorder_drain (r->fd, r->got);
     close (r->fd);
     r->fd = -1;
-  } else {
-    g_assert_cmpstr (step, ==, "move");
+  } else if (g_str_equal (step, "move")) {
     r->moved = g_strconcat (r->path, ".1", NULL);
     g_assert_cmpint (rename (r->path, r->moved), ==, 0);
+  } else if (!steps_event (r->h, step)) {
+    steps_unknown (step);
   }
 }
 
@@ -206,17 +180,86 @@ recorder_text (const gchar *after)
   if (*after == '\0' || after[strspn (after, "0123456789dh- ")])
     return g_string_free (g_string_assign (text, after), FALSE);
   for (guint i = 0; list[i]; i++) {
+    const gchar *kind = list[i];
+    const GstClockTime time = steps_time (list[i], &kind);
+
     g_string_append_c (text, '{');
-    if (*list[i] != '-')
-      g_string_append_printf (text, "\"timestamp\":%" G_GUINT64_FORMAT ",",
-          (guint64) (atoi (list[i]) * FRAME));
-    if (strchr (list[i], 'd'))
+    if (GST_CLOCK_TIME_IS_VALID (time))
+      g_string_append_printf (text, "\"timestamp\":%" G_GUINT64_FORMAT ",", time);
+    if (*kind == 'd')
       g_string_append (text, "\"dropped\":1,");
-    if (strchr (list[i], 'h'))
+    if (*kind == 'h')
       g_string_append (text, "\"outside-segment\":true,");
     g_string_append (text, "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n");
   }
   return g_string_free (text, FALSE);
+}
+
+static void
+note_time (GString *got, const gchar *before, GstClockTime time, GstClockTime duration)
+{
+  g_string_append_printf (got, "%s%u+%u", before, (guint) (time / FRAME),
+      (guint) (duration / FRAME));
+}
+
+/* Writes down what comes out of the pad boxes. */
+static GstPadProbeReturn
+note (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  const GstEventType type = info->type & GST_PAD_PROBE_TYPE_BUFFER ? GST_EVENT_UNKNOWN
+                                                                   : GST_EVENT_TYPE (info->data);
+  GString *got = user_data;
+  GstClockTime time, duration;
+  const GstSegment *segment;
+  GstStreamFlags flags;
+  GstMapInfo map;
+  GstCaps *caps;
+
+  if (type == GST_EVENT_UNKNOWN) {
+    note_time (got, "", GST_BUFFER_PTS (info->data), GST_BUFFER_DURATION (info->data));
+    g_assert_true (gst_buffer_map (info->data, &map, GST_MAP_READ));
+    g_string_append_c (got, ' ');
+    g_string_append_len (got, (const gchar *) map.data, (gssize) map.size);
+    gst_buffer_unmap (info->data, &map);
+    return GST_PAD_PROBE_OK;
+  }
+  if (type == GST_EVENT_GAP) {
+    gst_event_parse_gap (info->data, &time, &duration);
+    note_time (got, "gap ", time, duration);
+  } else if (type == GST_EVENT_SEGMENT) {
+    gst_event_parse_segment (info->data, &segment);
+    note_time (got, "segment ", segment->start, segment->time);
+  } else if (type == GST_EVENT_CAPS) {
+    gst_event_parse_caps (info->data, &caps);
+    g_string_append (got, gst_structure_get_name (gst_caps_get_structure (caps, 0)));
+  } else if (type == GST_EVENT_STREAM_START) {
+    gst_event_parse_stream_flags (info->data, &flags);
+    g_string_append (got, flags & GST_STREAM_FLAG_SPARSE ? "sparse stream" : "stream");
+  } else {
+    g_string_append (got, gst_event_type_get_name (type));
+  }
+  g_string_append_c (got, '\n');
+  return GST_PAD_PROBE_OK;
+}
+
+/* Creates a boxrecord whose pad boxes is noted. */
+static void
+open_pad (Recorder *r, const gchar *properties, GstBus **bus)
+{
+  g_autofree gchar *launch = g_strconcat ("boxrecord ", properties, NULL);
+  g_autoptr (GstElement) element = element_new (launch);
+
+  r->got = g_string_new (NULL);
+  r->pad = gst_harness_new_with_element (element, NULL, "boxes");
+  gst_harness_set_drop_buffers (r->pad, TRUE);
+  gst_pad_add_probe (r->pad->sinkpad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
+          | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
+      note, r->got, NULL);
+  r->h = gst_harness_new_with_element (element, "sink", "src");
+  *bus = harness_bus (r->h);
+  gst_harness_set_src_caps_str (r->h, "application/x-anything");
+  gst_harness_set_drop_buffers (r->h, TRUE);
 }
 
 void
@@ -224,7 +267,6 @@ recorder_row (gconstpointer data)
 {
   const RecorderRow *row = data;
   const gchar *before = row->before ? row->before : "";
-  g_auto (GStrv) steps = g_strsplit (row->steps, " ", -1);
   Recorder r = { .path = text_file_path ("recorded.txt"), .fd = -1 };
   GstBus *bus;
 
@@ -237,18 +279,20 @@ recorder_row (gconstpointer data)
   } else if (g_str_has_prefix (before, "/dev/")) {
     g_free (r.path);
     r.path = g_strdup (before);
-  } else if (row->before) {
+  } else if (row->before && !g_str_equal (before, "pad")) {
     g_free (text_file_new ("recorded.txt", before, -1));
   }
-  r.h = recorder_new (&bus, r.path, row->properties);
-  for (guint i = 0; steps[i]; i++) {
-    g_test_message ("step %u: %s", i, steps[i]);
-    play_step (&r, steps[i]);
-  }
+  if (g_str_equal (before, "pad"))
+    open_pad (&r, row->properties, &bus);
+  else
+    r.h = recorder_new (&bus, r.path, row->properties);
+  steps_play (row->steps, play_step, &r);
   if (row->says)
     recorder_must_say (bus, strchr (row->steps, '!') ? GST_MESSAGE_ERROR : GST_MESSAGE_WARNING,
         row->says);
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  if (r.pad)
+    gst_harness_teardown (r.pad);
   harness_free (r.h);
   if (row->after) {
     g_autofree gchar *expected = recorder_text (row->after);

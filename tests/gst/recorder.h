@@ -2,34 +2,31 @@
 /* recorder: a boxrecord in a harness, for the tests of its text, files and pipes. */
 #pragma once
 
-#include "gstboxes.h"
-
-#define FRAME (100 * GST_MSECOND)
+#include "steps.h"
 
 /* Number of boxes of a line longer than PIPE_BUF: about 12 kB. */
 #define BIG 200
 
-/* Steps of a recorder, and the file that it writes. */
+/* Steps of a recorder, and what it writes. */
 typedef struct
 {
   const gchar *name, *properties;
-  /* text of the file, NULL (no file), "|" (a FIFO with a reader), "|late" or "/dev/full" */
+  /* text of the file, NULL (no file), "|" (a FIFO with a reader), "|late", "/dev/full", or "pad"
+   * (instead of a file, the pad boxes) */
   const gchar *before;
-  /* Separated by blanks, with times in frames:
-   *   5, 5..9    frames, each with the box 1,2,3,4; 5d is a delta unit with a DTS
+  /* Those of steps_event, and with times in frames:
+   *   5, 5..9    frames, each with the box 1,2,3,4; 5u is a delta unit, 5t has a DTS, 5o no box
    *   5!         the push ends in an error
-   *   from-5     a segment begins; from-5/0 has the stream time 0, from-5/0/7 ends at 7
-   *   reverse-5  a segment with the rate -1 ends at 5
    *   stream-a   a stream begins with the id a
-   *   flush, eos
    *   open       a reader of the FIFO comes; close: it reads what is there and leaves, leave: it
    *              leaves only
    *   move       the file is moved away; that one must keep its text
-   *   lines:3    the file has three lines, lines:>3 more, or the reader has got them
-   *   frames=3   the field of the property stats is 3 */
+   *   lines:3    the file has three lines, lines:>3 more, or the reader has got them */
   const gchar *steps;
-  /* The text of the file at the end, or what the reader gets; NULL: not compared. "0 1d - 2h" are
-   * times of lines with the box 1,2,3,4: 1d says dropped, 2h outside-segment, - has no time. */
+  /* The text of the file at the end, or what the reader or the pad gets; NULL: not compared.
+   * "0 1d - 2h" are times of lines with the box 1,2,3,4: 1d says dropped, 2h outside-segment, - has
+   * no time. The pad gets lines such as "gap 3+1" for an event, which lasts one frame, and "3+1 "
+   * in front of the text of a buffer. */
   const gchar *after;
   const gchar *says; /* the only error or warning contains this; NULL: there is none */
 } RecorderRow;

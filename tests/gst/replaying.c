@@ -8,32 +8,22 @@
 
 #include "textfiles.h"
 
-static GstClockTime
-time_of (gdouble frames)
+/* Appends the line of a record with this time, and a box at x. Returns what is behind its kind. */
+static const gchar *
+append_record (GString *text, const gchar *kind, GstClockTime time, guint x)
 {
-  return (GstClockTime) (frames * FRAME + 0.5);
-}
-
-/* Appends the line of a word such as "1.5h". */
-static void
-append_record (GString *text, const gchar *word, guint x)
-{
-  gchar *kind;
-  const gdouble time = *word == '-' ? -1 : g_ascii_strtod (word, &kind);
-
-  if (*word == '-')
-    kind = (gchar *) word + 1;
   g_string_append_c (text, '{');
-  if (time >= 0)
-    g_string_append_printf (text, "\"timestamp\":%" G_GUINT64_FORMAT ",", time_of (time));
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    g_string_append_printf (text, "\"timestamp\":%" G_GUINT64_FORMAT ",", time);
   if (*kind == 'h')
     g_string_append (text, "\"outside-segment\":true,");
   if (*kind == 'o')
     g_string_append (text, "\"objects\":[]}\n");
-  else if (*kind == 'x')
+  else if (*kind == 'm')
     g_string_append (text, "\"objects\":[{}]}\n");
   else
     g_string_append_printf (text, "\"objects\":[{\"x\":%u,\"y\":0,\"w\":4,\"h\":4}]}\n", x);
+  return kind + (*kind && strchr ("hom", *kind));
 }
 
 gchar *
@@ -44,22 +34,19 @@ replay_records (const gchar *times)
   guint x = 0;
 
   for (guint i = 0; list[i]; i++) {
-    const gchar *end = strstr (list[i], "..");
+    const gchar *kind = list[i], *end = NULL;
+    GstClockTime first;
+    gint range;
 
-    if (end) {
-      const gint from = atoi (list[i]), to = atoi (end + 2), step = from <= to ? 1 : -1;
-
-      for (gint frame = from; frame != to + step; frame += step) {
-        gchar word[16];
-
-        g_snprintf (word, sizeof word, "%d", frame);
-        append_record (text, word, ++x);
-      }
-    } else if (*list[i] == 'n') {
+    if (g_str_equal (kind, "n")) {
       g_string_append_c (text, '\n');
-    } else {
-      append_record (text, list[i], ++x);
+      continue;
     }
+    range = steps_range (list[i], &kind, &first);
+    for (gint k = 0; k <= ABS (range); k++)
+      end = append_record (text, kind, steps_nth (first, range, k), ++x);
+    if (*end)
+      steps_unknown (list[i]);
   }
   return g_string_free (text, FALSE);
 }
@@ -74,25 +61,43 @@ replay_buffer (GstClockTime pts)
   return buffer;
 }
 
+/* Creates the recording, and returns its location. */
+static gchar *
+contents_new (Replay *r, const gchar *contents)
+{
+  g_autofree gchar *records = NULL;
+  gchar *path;
+
+  if (g_str_equal (contents, "|")) {
+    path = text_file_path ("pipe");
+    g_assert_cmpint (mkfifo (path, 0600), ==, 0);
+    r->fd = open (path, O_RDWR);
+    return path;
+  }
+  if (*contents && contents[strspn (contents, "0123456789. -hmno")] == '\0')
+    contents = records = replay_records (contents);
+  path = text_file_new ("replay.txt", contents, -1);
+  for (; *contents; contents++)
+    r->records += *contents == '\n';
+  return path;
+}
+
 void
 replay_open (Replay *r, const gchar *contents, const gchar *properties)
 {
-  g_autofree gchar *launch = NULL, *records = NULL;
+  g_autofree gchar *launch = g_strconcat ("boxreplay name=e ", properties, NULL);
+  g_autoptr (GstElement) element = element_new (launch);
 
   *r = (Replay) { .fd = -1 };
-  if (g_str_equal (contents, "|")) {
-    r->path = text_file_path ("pipe");
-    g_assert_cmpint (mkfifo (r->path, 0600), ==, 0);
-    r->fd = open (r->path, O_RDWR);
+  if (g_str_equal (contents, "pad")) {
+    r->path = g_strdup ("pad boxes"); /* in messages */
+    r->text = gst_harness_new_with_element (element, "boxes", NULL);
+    gst_harness_set_src_caps_str (r->text, "text/x-raw,format=utf8");
   } else {
-    if (*contents && contents[strspn (contents, "0123456789. -hnox")] == '\0')
-      contents = records = replay_records (contents);
-    r->path = text_file_new ("replay.txt", contents, -1);
-    for (; *contents; contents++)
-      r->records += *contents == '\n';
+    r->path = contents_new (r, contents);
+    g_object_set (element, "location", r->path, NULL);
   }
-  launch = g_strdup_printf ("boxreplay name=e location=\"%s\" %s", r->path, properties);
-  r->h = harness_new_caps (launch, NULL);
+  r->h = gst_harness_new_with_element (element, "sink", "src");
   r->bus = harness_bus (r->h);
   gst_harness_set_src_caps_str (r->h, CAPS);
 }
@@ -102,9 +107,18 @@ replay_close (Replay *r)
 {
   if (r->fd >= 0)
     close (r->fd);
-  unlink (r->path);
+  if (r->text)
+    gst_harness_teardown (r->text);
+  else
+    unlink (r->path);
   harness_free (r->h);
   g_free (r->path);
+}
+
+static gint
+first_x (GstBuffer *buffer)
+{
+  return count_on (buffer) > 0 ? atoi (boxes_on (buffer)) : -1;
 }
 
 gint
@@ -113,7 +127,7 @@ replay_x_at (Replay *r, GstClockTime pts)
   g_autoptr (GstBuffer) buffer = gst_harness_push_and_pull (r->h, replay_buffer (pts));
 
   g_assert_nonnull (buffer);
-  return count_on (buffer) > 0 ? atoi (boxes_on (buffer)) : -1;
+  return first_x (buffer);
 }
 
 void
@@ -147,43 +161,60 @@ static void
 write_step (Replay *r, const gchar *step)
 {
   g_autofree gchar *old = g_strconcat (r->path, ".1", NULL);
+  const gchar *at = step + 1, *result = "ok";
   g_autoptr (GString) text = g_string_new (NULL);
+  GstClockTime time = *at == '\'' ? 0 : steps_time (step, &at);
 
-  if (g_str_equal (step, "<"))
-    g_string_append (text, "{\"timestamp\":");
-  else if (g_str_equal (step, "+x"))
-    g_string_append (text, "x\n");
-  else if (step[1])
-    append_record (text, step + 1, ++r->records);
-  if (r->fd >= 0)
+  if (*at == '\'') {
+    g_string_append (text, at + 1);
+  } else {
+    at = append_record (text, at, time, ++r->records);
+    if (*at == '!')
+      result = at + 1;
+    else if (*at)
+      steps_unknown (step);
+  }
+  if (r->text) {
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, text->len, NULL);
+    GstFlowReturn flow;
+
+    gst_buffer_fill (buffer, 0, text->str, text->len);
+    GST_BUFFER_PTS (buffer) = time;
+    flow = gst_harness_push (r->text, buffer);
+    g_assert_cmpstr (gst_flow_get_name (flow), ==, result);
+    r->failed |= flow == GST_FLOW_ERROR;
+  } else if (r->fd >= 0) {
     g_assert_cmpint (write (r->fd, text->str, text->len), ==, text->len);
-  else
+  } else {
     replay_append (*step == '<' ? old : r->path, text->str, text->len);
+  }
+}
+
+static gpointer
+push_second (gpointer h)
+{
+  return GINT_TO_POINTER (gst_harness_push (h, replay_buffer (FRAME)));
 }
 
 /* Plays a step that begins with a word: an event, or what happens to the file. */
 static void
 word_step (Replay *r, const gchar *step)
 {
-  const gchar *number = strchr (step, '-'), *slash = strchr (step, '/');
-  const GstClockTime time = number ? time_of (g_ascii_strtod (number + 1, NULL)) : 0;
-  GstEvent *event = NULL;
-  GstSegment segment;
+  const gchar *number = step + strcspn (step, "-");
+  const gint ms = *number ? atoi (number + 1) : 0;
 
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  if (g_str_has_prefix (step, "flush") || g_str_has_prefix (step, "seek")
-      || g_str_has_prefix (step, "reverse"))
-    push_flush (r->h);
-  if (g_str_has_prefix (step, "reverse")) {
-    segment.rate = -1;
-    segment.stop = segment.position = time;
-    event = gst_event_new_segment (&segment);
-  } else if (g_str_equal (step, "eos")) {
-    event = gst_event_new_eos ();
-  } else if (g_str_has_prefix (step, "gap")) {
-    event = gst_event_new_gap (time, FRAME);
+  if (g_str_has_prefix (step, "text-") && r->text) {
+    if (!steps_event (r->text, number + 1))
+      steps_unknown (step);
+  } else if (ms > 0 && g_str_has_prefix (step, "took-")) {
+    g_assert_cmpint (g_get_monotonic_time () - r->start, >=, 1000 * ms);
+  } else if (ms > 0 && g_str_has_prefix (step, "waits-")) {
+    g_usleep ((gulong) ms * 1000);
+    g_assert_null (gst_harness_try_pull (r->h));
   } else if (g_str_equal (step, "bare")) {
     gst_harness_set_src_caps_str (r->h, "application/x-anything");
+  } else if (g_str_equal (step, "ready")) {
+    gst_element_set_state (r->h->element, GST_STATE_READY);
   } else if (g_str_equal (step, "truncate")) {
     g_assert_cmpint (truncate (r->path, 0), ==, 0);
   } else if (g_str_equal (step, "unlink")) {
@@ -192,55 +223,71 @@ word_step (Replay *r, const gchar *step)
     g_autofree gchar *old = g_strconcat (r->path, ".1", NULL);
 
     g_assert_cmpint (rename (r->path, old), ==, 0);
-  } else if (number) {
-    push_segment (r->h, time, slash ? time_of (g_ascii_strtod (slash + 1, NULL)) : time);
-  } else {
-    g_assert_cmpstr (step, ==, "flush");
+  } else if (!steps_event (r->h, step)) {
+    steps_unknown (step);
   }
-  if (event)
-    g_assert_true (gst_harness_push_event (r->h, event));
 }
 
-/* Plays a step such as 2..4:7. */
+/* Fails unless a push had this result: "7" (x of the first box), "-" (no box) or "!error". */
+static void
+must_give (Replay *r, GstFlowReturn flow, const gchar *step, const gchar *result, gint offset)
+{
+  g_autoptr (GstBuffer) buffer = NULL;
+  gchar *end = (gchar *) result + 1;
+  gint x;
+
+  if (*result == '!') {
+    g_assert_cmpstr (gst_flow_get_name (flow), ==, *end ? end : "error");
+    r->failed |= flow == GST_FLOW_ERROR;
+    return;
+  }
+  x = *result == '-' ? -1 : (gint) strtol (result, &end, 10) + offset;
+  if (end == result || *end)
+    steps_unknown (step);
+  g_assert_cmpstr (gst_flow_get_name (flow), ==, "ok");
+  buffer = gst_harness_pull (r->h);
+  g_assert_cmpint (first_x (buffer), ==, x);
+}
+
+/* Plays a step such as 2..4:7, -:7, 2:!, 1? or ?:7. */
 static void
 frame_step (Replay *r, const gchar *step)
 {
-  const gchar *x = strchr (step, ':') + 1, *end = strstr (step, "..");
-  const gdouble from = *step == '-' ? -1 : g_ascii_strtod (step, NULL);
-  const gdouble to = end ? g_ascii_strtod (end + 2, NULL) : from;
+  const gchar *at = step;
+  GstClockTime first;
+  gint range;
 
-  for (gdouble frame = from;; frame += from <= to ? 1 : -1) {
-    const GstClockTime time = frame < 0 ? GST_CLOCK_TIME_NONE : time_of (frame);
-
-    if (*x == '!')
-      g_assert_cmpint (gst_harness_push (r->h, replay_buffer (time)), ==, GST_FLOW_ERROR);
-    else
-      g_assert_cmpint (replay_x_at (r, time), ==,
-          *x == '-' ? -1 : atoi (x) + (gint) (frame - from));
-    if (frame == to)
-      break;
+  if (g_str_has_prefix (step, "?:")) {
+    must_give (r, GPOINTER_TO_INT (g_thread_join (r->waiting)), step, step + 2, 0);
+  } else if (g_str_equal (step, "1?")) {
+    r->waiting = g_thread_new ("video", push_second, r->h);
+    word_step (r, "waits-30");
+  } else {
+    range = steps_range (step, &at, &first);
+    if (*at != ':')
+      steps_unknown (step);
+    for (gint i = 0; i <= ABS (range); i++)
+      must_give (r, gst_harness_push (r->h, replay_buffer (steps_nth (first, range, i))), step,
+          at + 1, range < 0 ? -i : i);
   }
+}
+
+static void
+play_step (gpointer player, const gchar *step)
+{
+  if (*step == '+' || *step == '<')
+    write_step (player, step);
+  else if (g_ascii_isalpha (*step))
+    word_step (player, step);
+  else
+    frame_step (player, step);
 }
 
 void
 replay_play (Replay *r, const gchar *steps)
 {
-  g_auto (GStrv) list = g_strsplit (steps, " ", -1);
-  const gint64 start = g_get_monotonic_time ();
-
-  for (guint i = 0; list[i]; i++) {
-    g_test_message ("step %u: %s", i, list[i]);
-    if (strchr (list[i], '='))
-      assert_stats (r->h->element, list[i]);
-    else if (g_str_has_prefix (list[i], "waited-"))
-      g_assert_cmpint (g_get_monotonic_time () - start, >=, 1000 * atoi (list[i] + 7));
-    else if (*list[i] == '+' || *list[i] == '<')
-      write_step (r, list[i]);
-    else if (g_ascii_isalpha (*list[i]))
-      word_step (r, list[i]);
-    else
-      frame_step (r, list[i]);
-  }
+  r->start = g_get_monotonic_time ();
+  steps_play (steps, play_step, r);
 }
 
 void
@@ -253,8 +300,7 @@ replay_row (gconstpointer data)
   replay_open (&r, row->contents, row->properties);
   replay_play (&r, row->steps);
   if (row->says)
-    replay_must_say (&r, strstr (row->steps, ":!") ? GST_MESSAGE_ERROR : GST_MESSAGE_WARNING,
-        row->says);
+    replay_must_say (&r, r.failed ? GST_MESSAGE_ERROR : GST_MESSAGE_WARNING, row->says);
   message = gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
   if (message)
     g_error ("it says: %s", message_text (message));

@@ -2,10 +2,9 @@
 /* replaying: a boxreplay under test, with a recording that the test writes. */
 #pragma once
 
-#include "gstboxes.h"
+#include "steps.h"
 
 /* The harness has 10 frames a second and room for boxes at any x. */
-#define FRAME (100 * GST_MSECOND)
 #define CAPS "video/x-raw,format=GRAY8,width=9000,height=9000,framerate=10/1"
 
 /* A line with one box, 4 x 4 pixels at x, 0; `members` come before its objects. */
@@ -13,43 +12,44 @@
 
 typedef struct
 {
-  GstHarness *h;
+  GstHarness *h, *text; /* of the video, and of the pad boxes or NULL */
   GstBus *bus;
-  gchar *path;
-  int fd;        /* the end of a pipe for writing; -1: none */
-  guint records; /* number of those written */
+  gchar *path;      /* of the recording, or "pad boxes" */
+  int fd;           /* the end of a pipe for writing; -1: none */
+  guint records;    /* number of those written */
+  gint64 start;     /* time of the first step, in us */
+  GThread *waiting; /* pushes a frame */
+  gboolean failed;  /* a push has ended in an error */
 } Replay;
 
 /* A recording, and the steps that play it. */
 typedef struct
 {
   const gchar *name, *properties;
-  /* The text of the file, "|" for a FIFO, or times of records in frames: "0 1.5 4..9 - 2o". The
-   * first record has a box with x = 1, the second one with x = 2, and so on.
+  /* The text of the file, "|" for a FIFO, "pad" for the pad boxes, or times of records in frames:
+   * "0 1.5 4..9 - 2o". The first record has a box with x = 1, the second one with x = 2, and so on.
    *   -     a record without a time
    *   2o    no objects
    *   2h    outside-segment
-   *   2x    a malformed box
+   *   2m    a malformed box
    *   n     an empty line */
   const gchar *contents;
-  /* Separated by blanks, with times in frames:
+  /* Those of steps_event, and with times in frames:
    *   2:7        a buffer at 2 * FRAME gets a first box with x = 7
    *   2..4:7     buffers at 2, 3 and 4 get 7, 8 and 9; 4..2:9 is the reverse
    *   2:-        it gets no box
    *   -:7        the buffer has no PTS
-   *   2:!        the push ends in an error
-   *   from-5     a segment begins; from-5/0 has the stream time 0
-   *   flush      FLUSH_START and FLUSH_STOP
-   *   seek-5     flush and from-5
-   *   reverse-5  flush and a segment with the rate -1 that ends at 5
-   *   gap-5      a gap of one frame
+   *   2:!        the push ends in an error; 2:!eos in another result
+   *   1?         a buffer at 1 is pushed by a thread, and waits; ?:7 is its result
+   *   waits-30   that thread still waits after 30 ms
+   *   took-50    50 ms have passed since the first step
    *   bare       caps without a size and a rate
-   *   eos        EOS
-   *   matched=3  the field `matched` of the property stats is 3
-   *   waited-50  50 ms have passed since the first step
-   *   +5         a record at 5 is written to the file or FIFO, and "x\n" by +x, nothing by +
-   *   move       the file is moved away; <5 writes to that one, and < the half of a line
-   *   truncate, unlink */
+   *   ready      the element stops
+   *   +5         a record at 5 is written to the file or FIFO, or pushed to the pad with this time;
+   *              5!eos has another result than ok; 5'text and 'text write this text instead
+   *   move       the file is moved away; <5 and <'text write to that one
+   *   truncate, unlink
+   *   text-...   an event of the pad boxes */
   const gchar *steps;
   /* The only error (if there is a step 2:!) or warning contains this text and the name of the file.
    * NULL: there is neither an error nor a warning. */

@@ -42,8 +42,8 @@ static const RecorderRow rows[] = {
 
   /* seeks, reverse playback and frames in decoding order: lines have their times in the order of
    * the buffers */
-  { "lines_have_the_order_of_the_buffers", "", NULL,
-      "0..2 flush from-1 1 reverse-3 2..0 from-0 0d 4d 2d", "0 1 2 1 2 1 0 0 4 2" },
+  { "lines_have_the_order_of_the_buffers", "", NULL, "0..2 seek-1 1 reverse-3 2..0 from-0 0t 4u 2u",
+      "0 1 2 1 2 1 0 0 4 2" },
   { "frames_outside_of_the_segment_are_marked", "", NULL, "from-5/1/7 3..7", "-h 0h 1 2 3h" },
   { "mot_text_leaves_out_frames_outside_of_the_segment", "format=mot", NULL, "from-2 0..3 frames=2",
       MOT_LINE ("1") MOT_LINE ("2") },

@@ -88,7 +88,7 @@ static const ReplayRow rows[] = {
       "eos flush from-0 0..99:1 flush from-0/400 0..99:401 flush from-0/800 0..99:801 flush "
       "from-0/20 "
       "0:21" },
-  { "lines_are_counted_across_seeks", "", "n 0..4999 5000x", "0:1 seek-4999 4999:5000 5000:!",
+  { "lines_are_counted_across_seeks", "", "n 0..4999 5000m", "0:1 seek-4999 4999:5000 5000:!",
       ":5002: objects[0] has neither" },
   { "no_record_matches", "", "0 1 2 3 4", "1000:- eos", "None of the 5 records" },
 
@@ -293,30 +293,28 @@ long_recordings_take_little (void)
 static void
 loop_equals_copies_of_the_file (void)
 {
+  static const guint hundredths[] = { 30, 110, 245 }; /* because a locale may print a comma */
   g_autoptr (GString) copies = g_string_new (NULL);
 
-  for (guint i = 0; i < 12; i++) {
-    const guint start = 315 * i; /* in hundredths, because a locale may print a comma */
-    const guint at[] = { start + 30, start + 110, start + 245 };
-    g_autofree gchar *times = g_strdup_printf ("%u.%02u %u.%02u %u.%02u", at[0] / 100, at[0] % 100,
-        at[1] / 100, at[1] % 100, at[2] / 100, at[2] % 100);
-    g_autofree gchar *copy = replay_records (times);
+  for (guint i = 0; i < 36; i++) {
+    const guint at = hundredths[i % 3] + i / 3 * 315;
 
-    g_string_append (copies, copy);
+    g_string_append_printf (copies, "%s%u.%02u", i ? " " : "", at / 100, at % 100);
   }
   for (guint quarter = 0; quarter < 4 * 35; quarter++) {
     g_auto (Replay) looped = { 0 }, straight = { 0 };
-    gint x[2];
+    guint matched = 0;
 
     replay_open (&looped, "0.3 1.1 2.45", "loop=true");
     replay_open (&straight, copies->str, "");
     for (guint i = 0; i < 2; i++) {
       const GstClockTime time = quarter * FRAME / 4 + i * FRAME;
+      const gint x = replay_x_at (&straight, time);
 
-      x[i] = replay_x_at (&looped, time);
-      g_assert_cmpint (x[i], ==, replay_x_at (&straight, time));
+      g_assert_cmpint (replay_x_at (&looped, time), ==, x < 0 ? -1 : (x - 1) % 3 + 1);
+      matched += x > 0;
     }
-    g_assert_cmpuint (stat_of (looped.h->element, "matched"), ==, (x[0] > 0) + (x[1] > 0));
+    g_assert_cmpuint (stat_of (looped.h->element, "matched"), ==, matched);
   }
 }
 
@@ -380,28 +378,6 @@ held_boxes_are_unchanged (void)
   }
 }
 
-static void
-caps_may_change_and_scale (void)
-{
-  static const gchar *const caps[][2] = {
-    { "video/x-raw,format=GRAY8,width=16,height=16,framerate=10/1", "2,8,4,4" },
-    { "video/x-raw,format=GRAY8,width=64,height=8,framerate=10/1", "8,4,16,2" },
-  };
-  g_auto (Replay) r = { 0 };
-
-#define SIZED(time) \
-  "{\"timestamp\":" time ",\"resolution\":{\"width\":32,\"height\":8},\"objects\":[{\"x\":4," \
-  "\"y\":4,\"w\":8,\"h\":2}]}\n"
-  replay_open (&r, SIZED ("0") SIZED ("100000000"), "meta=roi");
-  for (guint i = 0; i < 2; i++) {
-    g_autoptr (GstBuffer) buffer = NULL;
-
-    gst_harness_set_src_caps_str (r.h, caps[i][0]);
-    buffer = through (r.h, replay_buffer (i * FRAME));
-    g_assert_cmpstr (boxes_on (buffer), ==, caps[i][1]);
-  }
-}
-
 /* At EOS the property stats is posted as a message, and notified. */
 static void
 eos_reports (void)
@@ -430,6 +406,6 @@ static const TestCase cases[] = { TEST_ROWS ("/%s", replay_row, rows),
   TEST_ROWS ("/%s", a_shared_buffer, buffers), CASE (every_seek_finds_its_record),
   CASE (dropped_frames_keep_the_index), CASE (random_order_finds_every_record),
   CASE (long_recordings_take_little), CASE (loop_equals_copies_of_the_file),
-  CASE (held_boxes_are_unchanged), CASE (caps_may_change_and_scale), CASE (eos_reports), { NULL } };
+  CASE (held_boxes_are_unchanged), CASE (eos_reports), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* steps: words of the rows of boxrecord and boxreplay, with times in frames, such as 5 or 1.5. A
+ * word that is none of them fails with its text. */
+#pragma once
+
+#include "gstboxes.h"
+
+#define FRAME (100 * GST_MSECOND)
+
+/* Plays steps, which are separated by blanks. */
+void steps_play (const gchar *steps, void (*play) (gpointer player, const gchar *step),
+    gpointer player);
+
+/* Reads the time at *at, or "-" for none, and moves *at behind it. */
+GstClockTime steps_time (const gchar *step, const gchar **at);
+
+/* Reads times such as 5 or 5..9 or 9..5 at *at, and moves *at behind them. Returns how many frames
+ * the last one is behind the first. */
+gint steps_range (const gchar *step, const gchar **at, GstClockTime *first);
+
+/* Returns the time of frame `i` of such a range. */
+GstClockTime steps_nth (GstClockTime first, gint range, gint i);
+
+/* Pushes the events of a step. Returns FALSE if it is none of these:
+ *   from-5     a segment begins; from-5/0 has the stream time 0, from-5/0/7 ends at 7
+ *   flush      FLUSH_START and FLUSH_STOP
+ *   seek-5     flush and from-5
+ *   reverse-5  flush and a segment with the rate -1 that ends at 5
+ *   gap-5      a gap of one frame; gap-5/2 of two
+ *   eos
+ *   matched=3  no event: the field `matched` of the property stats is 3 */
+gboolean steps_event (GstHarness *h, const gchar *step);
+
+void steps_unknown (const gchar *step) G_GNUC_NORETURN;
