@@ -45,7 +45,7 @@ static const Field class_fields[] = { { "class", INT32, OF_CLASS (class_id), 0 }
 #define COLUMN(field) offsetof (HandCall, rows[0].field) - offsetof (HandCall, rows)
 static const Field columns[] = { { "class", INT32, COLUMN (class_id), 1 },
   { "source", INT32, COLUMN (source), 2 }, { "parent", INT32, COLUMN (parent), 4 },
-  { "exclude", UINT8, COLUMN (exclude), 8 } };
+  { "exclude", UINT8, COLUMN (exclude), 8 }, { "angle", FLOAT, COLUMN (angle), 16 } };
 
 static float
 number_of (const char *text)
@@ -182,7 +182,8 @@ handrow_call (const HandRow *row, HandCall *call)
         .class_id = { &call->rows->class_id, stride },
         .exclude = { &call->rows->exclude, stride },
         .parent = { &call->rows->parent, stride },
-        .source = { &call->rows->source, stride } },
+        .source = { &call->rows->source, stride },
+        .angle = { &call->rows->angle, stride } },
     .options = { .size = sizeof call->options,
         .iou_threshold = 0.5f,
         .score_threshold = -INFINITY,
@@ -194,7 +195,7 @@ handrow_call (const HandRow *row, HandCall *call)
   for (char **box = boxes; *box; box++)
     given |= read_box (call, *box);
   nms_column *const optional[] = { &call->boxes.class_id, &call->boxes.source, &call->boxes.parent,
-    &call->boxes.exclude };
+    &call->boxes.exclude, &call->boxes.angle };
   for (size_t c = 0; c < G_N_ELEMENTS (optional); c++)
     if (!(given & 1u << c))
       optional[c]->data = NULL;

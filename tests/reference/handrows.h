@@ -46,7 +46,7 @@ typedef struct {
   nms_class_options classes[HANDROW_CLASSES];
   float weights[HANDROW_SOURCES];
   struct {
-    float corners[4], score;
+    float corners[4], score, angle;
     int32_t class_id, source, parent;
     uint8_t exclude;
   } rows[HANDROW_BOXES];
