@@ -115,31 +115,25 @@ test_figures (gconstpointer data)
 static void
 test_rotated (void)
 {
-  static const float rows[][4] = { { 75, 95, 125, 105 }, { 78, 99, 128, 109 }, { 75, 95, 125, 105 },
-    { 98, 79, 108, 129 } };
-  static const float scores[] = { 0.9f, 0.6f, 0.5f, 0.3f };
+  static const HandRow row = { "rotated", "",
+    "75,95,125,105 0.9 angle=0.9272952; 78,99,128,109 0.6 angle=0.9272952; "
+    "75,95,125,105 0.5 angle=-0.9272952; 98,79,108,129 0.3 angle=2.4980915",
+    "K S0 K S0 | 0 2" };
   static const float merged[] = { 74, 97, 129, 107 }, mean[] = { 76.5f, 97, 126.5f, 107 };
-  static const int32_t by[] = { -1, 0, -1, 0 };
-  const float a = (float) atan2 (4, 3), angles[] = { a, a, -a, a + (float) G_PI_2 };
-  nms_boxes boxes = { .size = sizeof boxes,
-    .count = G_N_ELEMENTS (rows),
-    .score = { scores, 0 },
-    .angle = { angles, 0 } };
+  static const float alone[] = { 75, 95, 125, 105 };
   nms_result result = { .size = sizeof result };
-  nms_options options;
+  HandCall call;
 
-  nms_boxes_set_rows (&boxes, &rows[0][0]);
-  nms_options_init (&options, sizeof options);
-  options.outputs = ENGINECHECK_ALL_OUTPUTS;
+  handrow_call (&row, &call);
   for (uint32_t m = NMS_METHOD_WEIGHTED; m <= NMS_METHOD_AVERAGE; m++) {
     const float *must = m == NMS_METHOD_MERGE || m == NMS_METHOD_GREEDY_MERGE ? merged : mean;
-    options.method = m;
-    g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
-    g_assert_cmpmem (result.suppressed_by, sizeof by, by, sizeof by);
-    g_assert_cmpuint (result.kept_count, ==, 2);
+    call.options.method = m;
+    g_assert_cmpint (nms_run (context, &call.boxes, &call.options, &result), ==, NMS_OK);
+    g_autofree char *is = handrow_describe (&row, &result, call.boxes.count);
+    g_assert_cmpstr (is, ==, row.expect);
     for (int c = 0; c < 4; c++)
       g_assert_cmpfloat_with_epsilon (result.kept_box[c], must[c], 1e-4f);
-    g_assert_cmpmem (&result.kept_box[4], sizeof rows[2], rows[2], sizeof rows[2]);
+    g_assert_cmpmem (&result.kept_box[4], sizeof alone, alone, sizeof alone);
   }
 }
 
