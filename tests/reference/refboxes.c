@@ -100,28 +100,36 @@ ref_rescores (uint32_t method)
       || method == NMS_METHOD_MATRIX_LINEAR || method == NMS_METHOD_MATRIX_GAUSSIAN;
 }
 
+typedef struct {
+  float score;
+  int32_t number;
+} Ranked;
+
 static int
 by_rank (const void *a, const void *b)
 {
-  const RefBox *x = *(RefBox *const *) a, *y = *(RefBox *const *) b;
+  const Ranked *x = a, *y = b;
 
-  return x->score != y->score ? (x->score < y->score) - (x->score > y->score) : (x > y) - (x < y);
+  return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
+                              : (x->number > y->number) - (x->number < y->number);
 }
 
-/* Marks the boxes that are not among the best max_candidates. */
-static void
-choose_candidates (RefBox *list, size_t count, const nms_options *options)
+int32_t *
+ref_order (const RefCall *call, size_t *length)
 {
-  RefBox **ranked = ref_allocate (count, sizeof *ranked);
+  Ranked *list = ref_allocate (call->count, sizeof *list);
+  int32_t *order = ref_allocate (call->count, sizeof *order);
   size_t n = 0;
 
-  for (size_t i = 0; i < count; i++)
-    if (!list[i].invalid && !list[i].filtered)
-      ranked[n++] = &list[i];
-  qsort (ranked, n, sizeof *ranked, by_rank);
-  for (size_t k = 0; options && options->max_candidates && k < n; k++)
-    ranked[k]->not_candidate = k >= options->max_candidates;
-  free (ranked);
+  for (size_t i = 0; i < call->count; i++)
+    if (ref_takes_part (call, i))
+      list[n++] = (Ranked) { call->list[i].score, (int32_t) i };
+  qsort (list, n, sizeof *list, by_rank);
+  for (size_t k = 0; k < n; k++)
+    order[k] = list[k].number;
+  free (list);
+  *length = n;
+  return order;
 }
 
 /* Reads box i and decides whether its own values let it take part. */
@@ -178,7 +186,13 @@ ref_call_read (const nms_boxes *boxes, const nms_options *options)
 
   for (size_t i = 0; i < boxes->count; i++)
     call.list[i] = read_box (boxes, i, options);
-  choose_candidates (call.list, boxes->count, options);
+  if (options && options->max_candidates) {
+    size_t length;
+    int32_t *order = ref_order (&call, &length);
+    for (size_t k = 0; k < length; k++)
+      call.list[order[k]].not_candidate = k >= options->max_candidates;
+    free (order);
+  }
   return call;
 }
 

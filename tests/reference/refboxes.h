@@ -46,6 +46,10 @@ RefRule ref_rule_of (const nms_options *options, int32_t class_id);
 /* Reads all boxes and decides which take part. The caller frees `list`. */
 RefCall ref_call_read (const nms_boxes *boxes, const nms_options *options);
 
+/* Returns the numbers of the boxes that take part, by descending score; of equal scores the lower
+ * number is first. Sets *length. The caller frees the list. */
+int32_t *ref_order (const RefCall *call, size_t *length);
+
 /* Returns whether boxes i and j are compared: their groups and parents must allow it. */
 bool ref_comparable (const RefCall *call, size_t i, size_t j);
 

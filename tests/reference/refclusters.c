@@ -9,38 +9,6 @@
 
 #define TWO_PI 6.283185307179586
 
-typedef struct {
-  float score;
-  int32_t number;
-} Ranked;
-
-static int
-by_rank (const void *a, const void *b)
-{
-  const Ranked *x = a, *y = b;
-
-  return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
-                              : (x->number > y->number) - (x->number < y->number);
-}
-
-int32_t *
-ref_order (const RefCall *call, size_t *length)
-{
-  Ranked *list = ref_allocate (call->count, sizeof *list);
-  int32_t *order = ref_allocate (call->count, sizeof *order);
-  size_t n = 0;
-
-  for (size_t i = 0; i < call->count; i++)
-    if (ref_takes_part (call, i))
-      list[n++] = (Ranked) { call->list[i].score, (int32_t) i };
-  qsort (list, n, sizeof *list, by_rank);
-  for (size_t k = 0; k < n; k++)
-    order[k] = list[k].number;
-  free (list);
-  *length = n;
-  return order;
-}
-
 bool
 ref_joins (const RefCall *call, size_t i, const RefBox *other)
 {

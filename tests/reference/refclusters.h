@@ -11,10 +11,6 @@ typedef struct {
   float score, box[4];
 } RefCluster;
 
-/* Returns the numbers of the boxes that take part, by descending score; of equal scores the lower
- * number is first. Sets *length. The caller frees the list. */
-int32_t *ref_order (const RefCall *call, size_t *length);
-
 /* Returns whether box i overlaps `other`, by box i's threshold and the metric of the options. */
 bool ref_joins (const RefCall *call, size_t i, const RefBox *other);
 

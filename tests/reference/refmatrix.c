@@ -116,15 +116,10 @@ ref_run_matrix (const RefCall *call, RefResult *result)
 {
   float *score = ref_allocate (call->count, sizeof *score);
   bool *decided = ref_allocate (call->count, sizeof *decided);
+  int32_t best;
 
   rescore (call, score, decided, result);
-  for (;;) {
-    int32_t best = -1;
-    for (size_t i = 0; i < call->count; i++)
-      if (!decided[i] && (best < 0 || score[i] > score[best]))
-        best = (int32_t) i;
-    if (best < 0)
-      break;
+  while ((best = ref_best_of (call, decided, score)) >= 0) {
     decided[best] = true;
     ref_take_next (call, best, score[best], result);
   }

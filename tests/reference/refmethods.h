@@ -21,5 +21,8 @@ bool ref_cap_is_full (const RefCall *call, const RefResult *result, int32_t clas
  * whether it is kept. */
 bool ref_take_next (const RefCall *call, int32_t i, float score, RefResult *result);
 
+/* Returns the undecided box with the greatest score, or -1; of equal ones the first. */
+int32_t ref_best_of (const RefCall *call, const bool *decided, const float *score);
+
 /* Returns exp (x) for x <= 0, as docs/methods.md defines it. */
 float ref_exp (float x);

@@ -34,9 +34,8 @@ ref_exp (float x)
   return ldexpf (sum, (int) n);
 }
 
-/* Returns the undecided box with the greatest score so far, or -1. */
-static int32_t
-best_of (const RefCall *call, const bool *decided, const float *score)
+int32_t
+ref_best_of (const RefCall *call, const bool *decided, const float *score)
 {
   int32_t best = -1;
 
@@ -73,7 +72,7 @@ ref_run_soft (const RefCall *call, RefResult *result)
     decided[i] = !ref_takes_part (call, i);
     score[i] = call->list[i].score > FLT_MAX ? FLT_MAX : call->list[i].score;
   }
-  while ((k = best_of (call, decided, score)) >= 0) {
+  while ((k = ref_best_of (call, decided, score)) >= 0) {
     decided[k] = true;
     if (!ref_take_next (call, k, score[k], result))
       continue;
