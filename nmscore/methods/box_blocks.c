@@ -207,7 +207,7 @@ is_crowded (const uint64_t *keys, size_t count)
  * place on a Z-order curve through the centres. If a few boxes are so far from the others that
  * scaled coordinates cannot tell these apart, the curve goes through their ranks. */
 static const uint64_t *
-sort (const nms__frame *f, const nms__box_blocks *b, const uint32_t *number, unsigned number_bits,
+sort (const nms__frame *f, nms__box_blocks *b, const uint32_t *number, unsigned number_bits,
     int uneven)
 {
   unsigned all_bits = number_bits;
@@ -221,6 +221,7 @@ sort (const nms__frame *f, const nms__box_blocks *b, const uint32_t *number, uns
     all_bits = append_extents (f->y1, f->y2, f->count, b->begin, all_bits);
   }
   const unsigned bits = coordinate_bits (f->count, number_bits, all_bits);
+  b->tile_bits = NMS__TILE_BITS + all_bits - number_bits;
   scale_sums (f->x1, f->x2, f->count, bits, x);
   scale_sums (f->y1, f->y2, f->count, bits, y);
   const uint64_t *keys = sort_cells (f, b, number, all_bits, bits, x, y);
@@ -254,7 +255,7 @@ find_tiles (nms__box_blocks *b, const uint64_t *keys)
 {
   b->tile_count = 0;
   for (size_t place = 0; place < b->count; place++)
-    if (!place || (keys[place] ^ keys[place - 1]) >> (32 + NMS__TILE_BITS)
+    if (!place || (keys[place] ^ keys[place - 1]) >> (32 + b->tile_bits)
         || place - b->tile[b->tile_count - 1] == NMS__TILE_MOST)
       b->tile[b->tile_count++] = (uint32_t) place;
   b->tile[b->tile_count] = (uint32_t) b->count;

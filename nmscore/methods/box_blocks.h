@@ -65,6 +65,7 @@ typedef struct nms__box_blocks {
                    * about NMS__TILE boxes if the density is even, at most NMS__TILE_MOST; and
                    * after the last tile `count`; only filled for more boxes than that */
   size_t tile_count;
+  unsigned tile_bits;     /* the keys of a tile differ in these lowest bits only */
   uint64_t *keys, *keys2; /* for sorting, of class partition and centre; unused afterwards */
   uint32_t *number;       /* class partition, by frame position; unused afterwards */
 } nms__box_blocks;

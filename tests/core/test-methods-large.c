@@ -227,8 +227,9 @@ static const struct {
   const char *name;
   int with_classes, with_parents;
   float min_size_ratio;
-} tiles[] = { { "boxes", 0, 0, 0 }, { "classes and parents", 1, 1, 0 }, { "sizes", 0, 0, 0.75f },
-  { NULL } };
+  int uneven; /* every second box is small */
+} tiles[] = { { "boxes", 0, 0, 0, 0 }, { "classes and parents", 1, 1, 0, 0 },
+  { "sizes", 0, 0, 0.75f, 0 }, { "uneven boxes of three classes", 1, 0, 0, 1 }, { NULL } };
 
 /* Coordinates are small integers, so that the metrics of a pair are the same in each tile. The
  * means of method weighted are not, and so it is left out. */
@@ -250,10 +251,12 @@ test_tiles (gconstpointer data)
     float *c = t->corners[i];
     if (tile == 0)
       t->score[i] = boxrandom_unit (&random);
+    const int small = row->uneven && same % 2;
     for (size_t k = 0; k < 4; k++)
       c[k] = tile ? t->corners[same][k] + (float) (256 * (k % 2 ? tile / 10 : tile % 10))
-                  : (float) (boxrandom_below (&random, 200) / (k < 2 ? 1 : 20))
-              + (k < 2 ? 0.0f : c[k - 2] + 8);
+          : k < 2
+          ? (float) (boxrandom_below (&random, 200) / (small ? 8 : 1))
+          : c[k - 2] + (float) (8 + boxrandom_below (&random, 200) / 20) / (small ? 512 : 1);
     t->score[i] = t->score[same];
     t->class_id[i] = (int32_t) (same % 3);
     t->parent[i] = same % 4 == 1 ? (int32_t) i - 1 : -1;
