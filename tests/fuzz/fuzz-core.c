@@ -230,8 +230,7 @@ scramble (nms_context *context, FuzzBytes *bytes)
     boxes.y2.data = NULL;
   fuzz_take (bytes, &options.max_candidates, sizeof options.max_candidates);
   if (fuzz_take_byte (bytes) & 1) {
-    fuzz_take (bytes, &options.method,
-        offsetof (nms_options, source_weights) - offsetof (nms_options, method));
+    fuzz_take (bytes, &options.engine, sizeof options - offsetof (nms_options, engine));
     options.source_count = fuzz_take_byte (bytes);
   }
 
