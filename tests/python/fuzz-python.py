@@ -25,15 +25,13 @@ except ImportError:
 
 import nmscore
 from arrayforms import any_form
-from hostilevalues import hostile_array, hostile_count, hostile_flag, hostile_name, hostile_number
+from hostilevalues import hostile_array, hostile_name, hostile_scalar
 from slow import slow_run
 
 CALLS = 2000
 ARRAYS = {"boxes", "scores", "class_ids", "idxs", "exclude", "parents", "offsets", "a", "b", "rows",
           "angles", "sources", "source_weights", "class_options", "boxes_list", "scores_list",
           "labels_list", "weights"}
-COUNTS = {"max_detections", "max_per_class", "max_candidates", "threads"}
-FLAGS = {"inclusive", "score_strict", "class_agnostic", "outcome", "suppressed_by", "xla_strict"}
 NAMES = {"method", "metric", "fused_score", "engine", "kernel", "conf_type"}
 
 
@@ -220,11 +218,7 @@ def hostile(random, name, value):
     """Returns a wrong or hostile value for a parameter."""
     if name in ARRAYS:
         return hostile_array(random, value)
-    if name in COUNTS:
-        return hostile_count(random)
-    if name in FLAGS:
-        return hostile_flag(random)
-    return hostile_name(random) if name in NAMES else hostile_number(random)
+    return hostile_name(random) if name in NAMES else hostile_scalar(random)
 
 
 def call_wrongly(random, call):
