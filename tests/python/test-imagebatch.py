@@ -47,8 +47,10 @@ class Batch(unittest.TestCase):
         self.assertEqual(len(got.images()), len(singles))
         for kept, single in zip(got.images(), singles):
             np.testing.assert_array_equal(kept, single.kept)
-        for name in ("outcome", "suppressed_by"):
-            if options.get(name):
+        rescored = options.get("method", "hard") != "hard"
+        for name, given in (("outcome", options.get("outcome")), ("scores", rescored),
+                            ("suppressed_by", options.get("suppressed_by")), ("boxes", rescored)):
+            if given:
                 np.testing.assert_array_equal(
                     getattr(got, name), np.concatenate([getattr(s, name) for s in singles]))
             else:
@@ -64,6 +66,8 @@ class Batch(unittest.TestCase):
                        class_options={1: {"iou_threshold": 0.2}})
             self.check({}, threads, suppressed_by=True, max_candidates=20, class_agnostic=True,
                        min_size_ratio=0.5)
+            for method in ("soft-gaussian", "weighted"):
+                self.check({}, threads, method=method)
 
     def test_no_images(self):
         for boxes, offsets, images in (([], [0], 0), ([], [0, 0, 0], 2)):

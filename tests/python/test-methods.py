@@ -11,7 +11,6 @@ except ImportError:
     sys.exit(77)
 
 import nmscore
-from slow import random_case
 
 # IoU 0.6 of the first two
 BOXES = [[0, 0, 80, 80], [20, 0, 100, 80], [200, 0, 240, 40]]
@@ -48,24 +47,6 @@ class Methods(unittest.TestCase):
         got = nmscore.run(BOXES, SCORES, metric="giou")
         np.testing.assert_array_equal(got.kept, [0, 2])
 
-    def test_batch(self):
-        random = np.random.default_rng(3)
-        cases = [random_case(random, n) for n in (0, 40, 1, 90)]
-        boxes = np.concatenate([c[0] for c in cases])
-        scores = np.concatenate([c[1] for c in cases])
-        offsets = np.cumsum([0] + [len(c[1]) for c in cases])
-        for method in ("hard", "soft-gaussian", "weighted"):
-            batch = nmscore.run_batch(boxes, offsets, scores, method=method, threads=2)
-            singles = [nmscore.run(*c, method=method) for c in cases]
-            np.testing.assert_array_equal(batch.kept, np.concatenate([s.kept for s in singles]))
-            if method == "hard":
-                self.assertIsNone(batch.scores)
-                continue
-            np.testing.assert_array_equal(batch.scores,
-                                          np.concatenate([s.scores for s in singles]))
-            np.testing.assert_array_equal(batch.boxes,
-                                          np.concatenate([s.boxes for s in singles]))
-
     def test_soft_and_matrix_nms(self):
         kept, scores = nmscore.soft_nms(BOXES, SCORES, method="linear")
         np.testing.assert_array_equal(kept, [0, 2, 1])
@@ -85,7 +66,6 @@ class Methods(unittest.TestCase):
         np.testing.assert_array_equal(labels, [7, 8])
         boxes, scores, labels = nmscore.weighted_boxes_fusion([], [], [])
         self.assertEqual((boxes.shape, scores.shape, labels.shape), ((0, 4), (0,), (0,)))
-
 
 
 if __name__ == "__main__":
