@@ -19,8 +19,6 @@
 #endif
 
 #include <glib/gstdio.h>
-#include <nmscore.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -36,27 +34,25 @@
 
 /* ------------------------------------------------------------------- times */
 
-typedef struct {
+static struct {
   clockid_t clock;
   guint calls;
   gdouble us[CALLS];
-} Series;
-
-static Series element, beside; /* the measured call, and what alternates with it */
+} series;
 
 static gdouble
-now (const Series *series)
+now (void)
 {
   struct timespec t;
 
-  clock_gettime (series->clock, &t);
+  clock_gettime (series.clock, &t);
   return (gdouble) t.tv_sec * 1e6 + (gdouble) t.tv_nsec / 1e3;
 }
 
 static void
-add_since (Series *series, gdouble start)
+add_since (gdouble start)
 {
-  series->us[series->calls++] = now (series) - start;
+  series.us[series.calls++] = now () - start;
 }
 
 static gint
@@ -68,10 +64,10 @@ compare (gconstpointer a, gconstpointer b)
 
 /* Prints the median and the quartiles, without the first tenth, in which the caches are filled. */
 static void
-print_row (Series *series, const gchar *format, ...)
+print_row (const gchar *format, ...)
 {
-  gdouble *us = series->us + series->calls / 10;
-  const guint n = series->calls - series->calls / 10;
+  gdouble *us = series.us + series.calls / 10;
+  const guint n = series.calls - series.calls / 10;
   va_list values;
   gchar *what;
 
@@ -80,7 +76,7 @@ print_row (Series *series, const gchar *format, ...)
   va_end (values);
   qsort (us, n, sizeof *us, compare);
   g_print ("%-58s %9.2f us  (%.2f .. %.2f)\n", what, us[n / 2], us[n / 4], us[n * 3 / 4]);
-  series->calls = 0;
+  series.calls = 0;
   g_free (what);
 }
 
@@ -201,116 +197,9 @@ attach_ods_with_classes (GstBuffer *buffer, const GArray *list)
 }
 #endif
 
-/* --------------------------------------------------------------- nmsfilter */
-
-/* Reads a field with the fastest call: by quark, from GStreamer 1.26 on by GstIdStr. */
-#if GST_CHECK_VERSION(1, 26, 0)
-typedef GstIdStr Field;
-#define FIELD_SET(field, name) gst_id_str_set_static_str (field, name)
-#define FIELD_VALUE(s, field) gst_structure_id_str_get_value (s, field)
-#define IS_NAMED(s, field) gst_id_str_is_equal (gst_structure_get_name_id_str (s), field)
-#else
-typedef GQuark Field;
-#define FIELD_SET(field, name) (*(field) = g_quark_from_static_string (name))
-#define FIELD_VALUE(s, field) gst_structure_id_get_value (s, *(field))
-#define IS_NAMED(s, field) (gst_structure_get_name_id (s) == *(field))
-#endif
-
-typedef struct {
-  Field detection, fields[5];
-  gdouble sum; /* a sum, so that the compiler does not remove the reads */
-  guint8 outcome[BOXES];
-  guint next;
-} Reader;
-
-/* Runs nms_run on the columns that nmsfilter makes of the boxes. Writes the outcomes to
- * `outcome`. */
-static void
-time_nms (const GArray *list, guint8 *outcome)
-{
-  nms_context *ctx = nms_context_new ();
-  gfloat rows[4 * BOXES], scores[BOXES];
-  gint32 classes[BOXES];
-  nms_boxes boxes = { .size = sizeof boxes, .count = list->len };
-  nms_result result = { .size = sizeof result };
-  nms_options options;
-
-  for (guint i = 0; i < list->len; i++) {
-    const Detection *d = &g_array_index (list, Detection, i);
-    rows[4 * i] = (gfloat) d->x;
-    rows[4 * i + 1] = (gfloat) d->y;
-    rows[4 * i + 2] = (gfloat) (d->x + d->w);
-    rows[4 * i + 3] = (gfloat) (d->y + d->h);
-    scores[i] = (gfloat) d->confidence;
-    classes[i] = d->label;
-  }
-  nms_boxes_set_rows (&boxes, rows);
-  boxes.score.data = scores;
-  boxes.class_id.data = classes;
-  nms_options_init (&options, sizeof options);
-  options.outputs = NMS_OUTPUT_OUTCOME;
-  for (guint i = 0; i < CALLS; i++) {
-    const gdouble start = now (&element);
-    const gint error = nms_run (ctx, &boxes, &options, &result);
-    add_since (&element, start);
-    if (error < 0)
-      g_error ("%s", nms_context_error (ctx));
-  }
-  memcpy (outcome, result.outcome, list->len);
-  print_row (&element, "nms_run on %u boxes", list->len);
-  nms_context_free (&ctx);
-}
-
-/* Prepares it for the boxes of `list`. */
-static void
-reader_init (Reader *reader, const GArray *list)
-{
-  static const gchar *const fields[] = { "x_min", "x_max", "y_min", "y_max", "confidence" };
-
-  *reader = (Reader) { .sum = 0 };
-  FIELD_SET (&reader->detection, "detection");
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    FIELD_SET (&reader->fields[i], fields[i]);
-  time_nms (list, reader->outcome);
-}
-
-static gboolean
-drop_suppressed (GstBuffer *buffer, GstMeta **meta, gpointer data)
-{
-  Reader *reader = data;
-
-  if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE
-      && reader->outcome[reader->next++] != NMS_OUTCOME_KEPT)
-    *meta = NULL;
-  return TRUE;
-}
-
-/* Reads the boxes and confidences and drops the suppressed boxes, as every filter of such metadata
- * has to. */
-static void
-read_and_drop (Reader *reader, GstBuffer *buffer)
-{
-  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
-  gpointer state = NULL;
-  GstMeta *meta;
-
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, api))) {
-    const GstStructure *s = ((GstVideoRegionOfInterestMeta *) meta)->params->data;
-    if (!IS_NAMED (s, &reader->detection))
-      continue;
-    for (guint i = 0; i < G_N_ELEMENTS (reader->fields); i++) {
-      const GValue *value = FIELD_VALUE (s, &reader->fields[i]);
-      if (value && G_VALUE_TYPE (value) == G_TYPE_DOUBLE)
-        reader->sum += value->data[0].v_double;
-    }
-  }
-  reader->next = 0;
-  gst_buffer_foreach_meta (buffer, drop_suppressed, reader);
-}
-
 /* -------------------------------------------------- an element in a harness */
 
-enum { SHARED = 1, BESIDE = 2, PIXELS = 4, FILES = 8 };
+enum { SHARED = 1, PIXELS = 2, FILES = 4 };
 
 typedef struct {
   const gchar *part, *element, *text;
@@ -318,12 +207,12 @@ typedef struct {
   void (*attach) (GstBuffer *buffer, const GArray *list); /* NULL: the element attaches them */
 } Row;
 
-/* SHARED: each buffer has a second owner, as behind a tee. BESIDE: the calls of GStreamer alone are
- * timed in turn. PIXELS: buffers have the same pixels again and again, because new ones would not
- * change the work. FILES: processor time; all boxes must be left. */
+/* SHARED: each buffer has a second owner, as behind a tee. PIXELS: buffers have the same pixels
+ * again and again, because new ones would not change the work. FILES: processor time; all boxes
+ * must be left. */
 static const Row rows[] = {
   { "filter", "identity", "", BOXES, 0, attach_regions },
-  { "filter", "nmsfilter", "", BOXES, BESIDE, attach_regions },
+  { "filter", "nmsfilter", "", BOXES, 0, attach_regions },
   { "filter", "nmsfilter", ", of a shared buffer", BOXES, SHARED, attach_regions },
 #ifdef HAVE_ANALYTICS
   { "filter", "nmsfilter", ", ODs", BOXES, 0, attach_ods },
@@ -343,11 +232,8 @@ time_row (const Row *row, GstMemory *pixels, const gchar *path)
                                      : g_strdup (row->element);
   GstHarness *h = gst_harness_new_parse (launch);
   GArray *list = make_detections (row->boxes);
-  Reader reader;
 
-  if (row->flags & BESIDE)
-    reader_init (&reader, list);
-  element.clock = row->flags & FILES ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
+  series.clock = row->flags & FILES ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
   gst_harness_set_src_caps_str (h, CAPS);
   for (guint i = 0; i < (row->flags & (PIXELS | FILES) ? CALLS / 4 : CALLS); i++) {
     GstBuffer *buffer = gst_buffer_new (), *other = NULL;
@@ -360,31 +246,18 @@ time_row (const Row *row, GstMemory *pixels, const gchar *path)
     GST_BUFFER_PTS (buffer) = i * FRAME;
     if (row->flags & SHARED)
       other = gst_buffer_ref (buffer);
-    start = now (&element);
+    start = now ();
     gst_harness_push (h, buffer);
-    add_since (&element, start);
+    add_since (start);
     buffer = gst_harness_pull (h);
     if (row->flags & FILES && count_regions (buffer) != list->len)
       g_error ("%s left %u of %u boxes", row->element, count_regions (buffer), list->len);
     gst_buffer_unref (buffer);
     gst_clear_buffer (&other);
-    if (row->flags & BESIDE) {
-      buffer = gst_buffer_new ();
-      row->attach (buffer, list);
-      start = now (&beside);
-      read_and_drop (&reader, buffer);
-      add_since (&beside, start);
-      gst_buffer_unref (buffer);
-    }
   }
   gst_harness_push_event (h, gst_event_new_eos ());
   gst_harness_teardown (h);
-  print_row (&element, "%s, %u boxes%s", row->element, row->boxes, row->text);
-  if (row->flags & BESIDE) {
-    print_row (&beside, "  GStreamer's part: reading and dropping");
-    if (reader.sum <= 0)
-      g_error ("the confidences are gone");
-  }
+  print_row ("%s, %u boxes%s", row->element, row->boxes, row->text);
   g_array_unref (list);
   g_free (launch);
 }
@@ -400,8 +273,8 @@ note_output (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   gdouble *start = data;
 
   if (*start != 0)
-    add_since (&element, *start);
-  *start = now (&element);
+    add_since (*start);
+  *start = now ();
   return GST_PAD_PROBE_OK;
 }
 
@@ -413,7 +286,7 @@ time_merge (guint count, const gchar *source)
   GstPad *src = gst_element_get_static_pad (h->element, "src");
   gdouble start = 0;
 
-  element.clock = CLOCK_THREAD_CPUTIME_ID;
+  series.clock = CLOCK_THREAD_CPUTIME_ID;
   gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BUFFER, note_output, &start, NULL);
   gst_harness_set_live (h, FALSE);
   gst_harness_set_src_caps_str (h, CAPS);
@@ -443,14 +316,14 @@ time_merge (guint count, const gchar *source)
       g_error ("boxmerge attached %u boxes", count_regions (out));
     gst_buffer_unref (out);
   }
-  print_row (&element, "boxmerge, %u branches of %u boxes%s", BRANCHES, list->len,
+  print_row ("boxmerge, %u branches of %u boxes%s", BRANCHES, list->len,
       source ? ", source=\"\"" : "");
   for (guint i = 0; i < BRANCHES; i++)
     gst_harness_teardown (branches[i]);
   gst_object_unref (src);
   gst_harness_teardown (h);
   g_array_unref (list);
-  element.clock = CLOCK_MONOTONIC;
+  series.clock = CLOCK_MONOTONIC;
 }
 
 int
@@ -463,7 +336,7 @@ main (int argc, char **argv)
   GstMemory *pixels;
 
   gst_init (&argc, &argv);
-  element.clock = beside.clock = CLOCK_MONOTONIC;
+  series.clock = CLOCK_MONOTONIC;
   g_print ("%s\n", gst_version_string ());
   gst_video_info_set_format (&info, GST_VIDEO_FORMAT_I420, WIDTH, HEIGHT);
   pixels = gst_allocator_alloc (NULL, info.size, NULL);
