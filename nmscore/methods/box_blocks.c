@@ -14,10 +14,10 @@
 /* The screen of a row lowers the limit by this: larger than the sum of all rounding errors. */
 #define MARGIN 0x1p-19
 
-/* If the greatest area is more than EVEN_AREAS times the least, the boxes are sorted by classes of
- * their extents, of EXTENT_OCTAVES powers of two, before their places: otherwise each block has boxes
- * of all sizes, and a bounding box as large. Keys have no bits for that if there are more than
- * 2^PARTITION_BITS class partitions. */
+/* If in an eighth of the blocks the greatest area is more than EVEN_AREAS times the least, the
+ * boxes are sorted by classes of their extents, of EXTENT_OCTAVES powers of two, before their
+ * places: otherwise a block has boxes of all sizes, and a large bounding box. Keys have no bits for
+ * that if there are more than 2^PARTITION_BITS class partitions. */
 #define EVEN_AREAS 0x1p16f
 #define EXTENT_OCTAVES 4
 #define PARTITION_BITS 8
@@ -126,7 +126,7 @@ bits_of (size_t count)
 }
 
 /* Returns the number of bits of a coordinate in the keys: enough for as many cells of the Z-order
- * curve as there are boxes in a class partition. Further bits make sorting slower, but blocks hardly
+ * curve as a class partition has boxes. Further bits make sorting slower, but blocks hardly
  * smaller. The keys have `other_bits` other bits. */
 static unsigned
 coordinate_bits (size_t count, unsigned partition_bits, unsigned other_bits)
@@ -135,8 +135,8 @@ coordinate_bits (size_t count, unsigned partition_bits, unsigned other_bits)
   return wanted < most ? wanted : most;
 }
 
-/* Appends the class of each box's extent to its number, which has `bits` bits. Returns the new number
- * of bits. */
+/* Appends the class of each box's extent to its number, which has `bits` bits. Returns the new
+ * number of bits. */
 static unsigned
 append_extents (const float *low, const float *high, size_t count, uint32_t *number, unsigned bits)
 {
@@ -292,8 +292,8 @@ find_bounds (const nms__box_columns *boxes, size_t count, nms__box_columns *boun
   }
 }
 
-/* Writes `factor` times the least value of each NMS__BLOCK values. Returns the number of blocks whose
- * greatest value is more than EVEN_AREAS times the least. */
+/* Writes `factor` times the least value of each NMS__BLOCK values. Returns the number of blocks
+ * whose greatest value is more than EVEN_AREAS times the least. */
 static size_t
 find_least (const float *values, size_t count, float factor, float *least)
 {
