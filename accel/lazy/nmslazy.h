@@ -57,7 +57,8 @@
  *
  * Numbers: every executor gives the same bits. Each operation is rounded
  * separately to binary32, nearest even (programs are written so that no compiler
- * contracts a product and a sum). These differ between executors and must be
+ * contracts a product and a sum). XLA rounds quotients and square roots
+ * incorrectly on NVIDIA's GPUs. These differ between executors and must be
  * kept out of programs: subnormal operands and results (devices flush them), NaN
  * in max, min and reductions, the sign of a zero that max or min takes from two
  * zeros, the sign and payload of a NaN. Sums over an axis have a defined order.

@@ -23,6 +23,9 @@
  * schedule, and its text was executed by an emulator. Engine xla was tested with a
  * plugin that reports a TPU as its platform. No TPU has run the kernel or the graph.
  *
+ * GPUs: on a platform named "cuda", engine xla runs the graph without divisions. An NVIDIA H100
+ * gave the results of the reference, with the plugin of jax-cuda13-pjrt 0.11.2.
+ *
  * Trial: a plugin may crash or block when it is opened, as libtpu does on a machine without a
  * TPU. So nms_xla_open () first has the program nms-xla-probe open and close the plugin in a
  * process of its own, with a time limit, and refuses a plugin that ends that process or exceeds

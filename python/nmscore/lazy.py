@@ -9,8 +9,8 @@
 
 The same operations on the same shapes run the same program, compiled once. Without a plugin
 a program is interpreted in C; lazy.use("/path/of/plugin.so") compiles it with XLA for the
-plugin's device. Both give the same bits: each operation is rounded separately, and exp, log
-and sums are defined (nmslazy.h).
+plugin's device. Both give the same bits, but for quotients and square roots on GPUs: each
+operation is rounded separately, and exp, log and sums are defined (nmslazy.h).
 
 Values   array() copies values to the device's inputs; a later call with other values and the
          same shape runs the same program. Python numbers are constants of the program; those

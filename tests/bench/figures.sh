@@ -19,6 +19,7 @@ END
 FIGURES='rivals README.md docs/speed.md
 exactness docs/speed.md
 methods docs/speed.md
+gpu README.md docs/speed.md
 elements docs/speed.md
 hostile docs/methods.md docs/speed.md
 cycles DESIGN.md docs/speed.md
@@ -53,6 +54,11 @@ exactness ()
 }
 
 methods () { "$bench/run.sh" --methods; }
+
+gpu ()
+{
+  if [ -e /dev/nvidia0 ]; then python3 "$bench/gpu.py"; else echo "no NVIDIA GPU is here"; fi
+}
 
 # (here and in newer Debians)
 elements ()
