@@ -205,6 +205,8 @@ class_list_parse (const GstStructure *structure, const ClassListForm *form, gcha
 gpointer
 class_list_find (const GArray *entries, GQuark label)
 {
+  if (entries->len == 0)
+    return NULL; /* an empty GArray has no data, which bsearch must get */
   return bsearch (&label, entries->data, entries->len,
       g_array_get_element_size ((GArray *) entries), compare_quarks);
 }
