@@ -163,6 +163,23 @@ reach_deadline (Merging *m, GstClockTime deadline)
   gst_object_unref (clock);
 }
 
+static void unknown (const gchar *step) G_GNUC_NORETURN;
+
+static void
+unknown (const gchar *step)
+{
+  g_error ("step \"%s\" is unknown", step);
+}
+
+/* Returns the number of the branch with this letter. */
+static guint
+branch_of (const Merging *m, const gchar *step, gchar letter)
+{
+  if (letter < 'a' || letter >= 'a' + (gint) m->count)
+    unknown (step);
+  return (guint) (letter - 'a');
+}
+
 /* Reads a time; `rest` begins behind it. */
 static GstClockTime
 read_time (const gchar *text, gchar **rest)
@@ -192,38 +209,53 @@ boxes_of (const gchar *text)
 
 /* Plays a step with a dash: gap-a:300+200, eos-m. */
 static void
-play_event (Merging *m, const gchar *step)
+play_event (Merging *m, const gchar *step, const gchar *dash)
 {
-  const gchar *dash = strchr (step, '-');
-  GstHarness *h = dash[1] == 'm' ? m->main : m->branch[dash[1] - 'a'];
-  gchar *rest;
+  g_autofree gchar *word = g_strndup (step, (gsize) (dash - step));
+  GstHarness *h = dash[1] == 'm' ? m->main : m->branch[branch_of (m, step, dash[1])];
+  gchar *rest = (gchar *) dash + 2;
 
-  if (g_str_has_prefix (step, "small") || g_str_has_prefix (step, "large")) {
+  if (g_str_equal (word, "small") || g_str_equal (word, "large")) {
     gst_harness_set_src_caps_str (h, *step == 's' ? QUARTER_CAPS : FRAME_CAPS);
-  } else if (g_str_has_prefix (step, "flush")) {
+  } else if (g_str_equal (word, "flush")) {
     push_flush (h);
     push_segment (h, 0, 0);
-  } else if (g_str_has_prefix (step, "eos")) {
+  } else if (g_str_equal (word, "eos")) {
     gst_harness_push_event (h, gst_event_new_eos ());
-  } else if (g_str_has_prefix (step, "custom")) {
+  } else if (g_str_equal (word, "custom")) {
     gst_harness_push_event (h,
         gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty ("a")));
-  } else if (g_str_has_prefix (step, "tag")) {
+  } else if (g_str_equal (word, "tag")) {
     gst_harness_push_event (h, gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, step, NULL)));
-  } else {
-    const GstClockTime start = read_time (dash + 3, &rest);
+  } else if (g_str_equal (word, "gap") && *rest == ':') {
+    const GstClockTime start = read_time (rest + 1, &rest);
 
     gst_harness_push_event (h,
         gst_event_new_gap (start,
             *rest == '+' ? read_time (rest + 1, &rest) : GST_CLOCK_TIME_NONE));
+  } else {
+    unknown (step);
   }
+  if (*rest)
+    unknown (step);
+}
+
+/* Plays a step such as b.dropped:2. */
+static void
+play_stat (Merging *m, const gchar *step)
+{
+  g_auto (GStrv) parts = g_strsplit (step + 2, ":", 2);
+
+  if (step[1] != '.' || g_strv_length (parts) != 2)
+    unknown (step);
+  merging_expect_stat (m, branch_of (m, step, *step), parts[0],
+      g_ascii_strtoull (parts[1], NULL, 10));
 }
 
 static void
 play_step (Merging *m, const gchar *step)
 {
-  const gchar *dot = strchr (step, '.');
-  g_autofree gchar *text = NULL;
+  const gchar *dash = strchr (step, '-');
   gchar *rest = NULL;
   const GstClockTime time = read_time (step + 1, &rest);
 
@@ -232,21 +264,21 @@ play_step (Merging *m, const gchar *step)
     g_assert_cmpuint (gst_harness_buffers_in_queue (m->main), ==, 0);
   } else if (g_str_equal (step, "=eos")) {
     gst_event_unref (merging_wait_event (m, GST_EVENT_EOS));
-  } else if (dot) {
-    rest = strchr (dot, ':');
-    text = g_strndup (dot + 1, (gsize) (rest - dot - 1));
-    merging_expect_stat (m, (guint) (*step - 'a'), text, g_ascii_strtoull (rest + 1, NULL, 10));
-  } else if (g_ascii_isalpha (step[1])) {
-    play_event (m, step);
-  } else if (*step == 'm') {
-    merging_push_main (m, time);
-  } else if (*step == '!') {
-    reach_deadline (m, time);
-  } else if (*step == '=') {
-    text = boxes_of (rest + 1);
+  } else if (*step == '=' && (*rest == ':' || *rest == '\0')) {
+    g_autofree gchar *text = boxes_of (*rest ? rest + 1 : rest);
     merging_expect (m, time, text);
+  } else if (strchr (step, '.')) {
+    play_stat (m, step);
+  } else if (dash && dash > step + 1) {
+    play_event (m, step, dash);
+  } else if (*step == 'm' && *rest == '\0') {
+    merging_push_main (m, time);
+  } else if (*step == '!' && *rest == '\0') {
+    reach_deadline (m, time);
+  } else if (*rest == '\0' || *rest == ':') {
+    merging_push_box (m, branch_of (m, step, *step), time, *rest && rest[1] ? atoi (rest + 1) : -1);
   } else {
-    merging_push_box (m, (guint) (*step - 'a'), time, rest[1] ? atoi (rest + 1) : -1);
+    unknown (step);
   }
 }
 
