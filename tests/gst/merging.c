@@ -163,20 +163,12 @@ reach_deadline (Merging *m, GstClockTime deadline)
   gst_object_unref (clock);
 }
 
-static void unknown (const gchar *step) G_GNUC_NORETURN;
-
-static void
-unknown (const gchar *step)
-{
-  g_error ("step \"%s\" is unknown", step);
-}
-
 /* Returns the number of the branch with this letter. */
 static guint
 branch_of (const Merging *m, const gchar *step, gchar letter)
 {
   if (letter < 'a' || letter >= 'a' + (gint) m->count)
-    unknown (step);
+    steps_unknown (step);
   return (guint) (letter - 'a');
 }
 
@@ -234,10 +226,10 @@ play_event (Merging *m, const gchar *step, const gchar *dash)
         gst_event_new_gap (start,
             *rest == '+' ? read_time (rest + 1, &rest) : GST_CLOCK_TIME_NONE));
   } else {
-    unknown (step);
+    steps_unknown (step);
   }
   if (*rest)
-    unknown (step);
+    steps_unknown (step);
 }
 
 /* Plays a step such as b.dropped:2. */
@@ -247,14 +239,15 @@ play_stat (Merging *m, const gchar *step)
   g_auto (GStrv) parts = g_strsplit (step + 2, ":", 2);
 
   if (step[1] != '.' || g_strv_length (parts) != 2)
-    unknown (step);
+    steps_unknown (step);
   merging_expect_stat (m, branch_of (m, step, *step), parts[0],
       g_ascii_strtoull (parts[1], NULL, 10));
 }
 
 static void
-play_step (Merging *m, const gchar *step)
+play_step (gpointer player, const gchar *step)
 {
+  Merging *m = player;
   const gchar *dash = strchr (step, '-');
   gchar *rest = NULL;
   const GstClockTime time = read_time (step + 1, &rest);
@@ -278,20 +271,14 @@ play_step (Merging *m, const gchar *step)
   } else if (*rest == '\0' || *rest == ':') {
     merging_push_box (m, branch_of (m, step, *step), time, *rest && rest[1] ? atoi (rest + 1) : -1);
   } else {
-    unknown (step);
+    steps_unknown (step);
   }
 }
 
 void
 merging_play (Merging *m, const gchar *steps)
 {
-  gchar **list = g_strsplit (steps, " ", -1);
-
-  for (guint i = 0; list[i]; i++) {
-    g_test_message ("step %u: %s", i, list[i]);
-    play_step (m, list[i]);
-  }
-  g_strfreev (list);
+  steps_play (steps, play_step, m);
 }
 
 void

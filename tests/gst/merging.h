@@ -5,10 +5,9 @@
  */
 #pragma once
 
-#include "gstboxes.h"
+#include "steps.h"
 
 #define MERGING_BRANCHES 8
-#define FRAME (100 * GST_MSECOND)
 #define QUARTER_CAPS "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1"
 
 typedef struct

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* steps: words of the rows of boxrecord and boxreplay, with times in frames, such as 5 or 1.5. A
- * word that is none of them fails with its text. */
+/* steps: plays the steps of the rows of boxmerge, boxrecord and boxreplay, and reads those of the
+ * latter two, whose times are frames, such as 5 or 1.5. An unknown step ends the test with its
+ * text. */
 #pragma once
 
 #include "gstboxes.h"
@@ -21,7 +22,7 @@ gint steps_range (const gchar *step, const gchar **at, GstClockTime *first);
 /* Returns the time of frame `i` of such a range. */
 GstClockTime steps_nth (GstClockTime first, gint range, gint i);
 
-/* Pushes the events of a step. Returns FALSE if it is none of these:
+/* Pushes the events of one of these steps. Returns FALSE for any other step:
  *   from-5     a segment begins; from-5/0 has the stream time 0, from-5/0/7 ends at 7
  *   flush      FLUSH_START and FLUSH_STOP
  *   seek-5     flush and from-5
@@ -31,4 +32,5 @@ GstClockTime steps_nth (GstClockTime first, gint range, gint i);
  *   matched=3  no event: the field `matched` of the property stats is 3 */
 gboolean steps_event (GstHarness *h, const gchar *step);
 
+/* Ends the test with the text of the step. */
 void steps_unknown (const gchar *step) G_GNUC_NORETURN;
