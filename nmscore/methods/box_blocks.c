@@ -135,6 +135,12 @@ coordinate_bits (size_t count, unsigned partition_bits, unsigned other_bits)
   return wanted < most ? wanted : most;
 }
 
+static inline uint32_t
+octave_of (float extent)
+{
+  return nms__float_bits (extent) >> 23;
+}
+
 /* Appends the class of each box's extent to its number, which has `bits` bits. Returns the new
  * number of bits. */
 static unsigned
@@ -143,14 +149,13 @@ append_extents (const float *low, const float *high, size_t count, uint32_t *num
   uint32_t least = UINT32_MAX, most = 0;
 
   for (size_t i = 0; i < count; i++) {
-    const uint32_t octave = nms__float_bits (high[i] - low[i]) >> 23;
+    const uint32_t octave = octave_of (high[i] - low[i]);
     least = octave < least ? octave : least;
     most = octave > most ? octave : most;
   }
   const unsigned added = bits_of ((most - least) / EXTENT_OCTAVES + 1);
   for (size_t i = 0; i < count; i++)
-    number[i] = number[i] << added
-        | ((nms__float_bits (high[i] - low[i]) >> 23) - least) / EXTENT_OCTAVES;
+    number[i] = number[i] << added | (octave_of (high[i] - low[i]) - least) / EXTENT_OCTAVES;
   return bits + added;
 }
 

@@ -44,21 +44,22 @@ typedef struct nms__box_blocks {
   nms__pair_bounds pair; /* what kernels get */
   float least_area;      /* no box has a lesser one */
   float *least;       /* pair.share times the least area of each block; only filled for screens */
-  float *group_least; /* the same of each group of NMS__BLOCK blocks */
+  float *group_least; /* pair.share times the least area of each group of NMS__BLOCK blocks */
   int screens; /* if nonzero, rows may leave out pairs below the bounds, which have no effect */
   int by_area; /* if nonzero, screens add the value of `least` of a block to least_inter of a row */
   nms__box_columns box; /* by place, the position in spatial order; `scaled` is the area;
                               * after the last box, to the end of its block, boxes without area */
   nms__columns box_view, bounds_view, group_view; /* the columns as kernels read them */
-  nms__columns bounds_by_area, group_by_area;     /* the same with `least` as `scaled` */
+  nms__columns bounds_by_area, group_by_area;     /* views with `least` as `scaled` */
   uint32_t *position;                             /* frame position, by place */
   uint32_t *place;                                /* indexed by frame position */
-  nms__rotated_columns rotated;  /* the screen of rotated boxes, by place, in the scratch of the
+  nms__rotated_columns rotated; /* the screen of rotated boxes, by place, in the scratch of the
                                  * engines; only if the frame has rotated boxes */
-  double origin[2];              /* origin of the coordinates of `rotated` */
-  uint32_t *begin, *end;         /* the places of the box's class partition, by place */
-  nms__box_columns bounds;       /* bounding box of each block; `scaled` is 0 */
-  nms__box_columns group_bounds; /* the same of each group of NMS__BLOCK blocks */
+  double origin[2];             /* origin of the coordinates of `rotated` */
+  uint32_t *begin, *end;        /* the places of the box's class partition, by place */
+  nms__box_columns bounds;      /* bounding box of each block; `scaled` is 0 */
+  nms__box_columns
+      group_bounds; /* pair.share times the least area of each group of NMS__BLOCK blocks */
   nms__box_columns super_bounds; /* the same of each NMS__BLOCK groups */
   nms__box_columns tile_bounds;  /* the same of each tile; written by nms__tiles_begin */
   uint32_t *tile; /* first place of each tile, the boxes of one square along the Z-order curve, of

@@ -314,7 +314,7 @@ test_formula (void)
       g_assert_cmpuint (heap.held, ==, own);
       g_assert_cmpuint (nms_context_scratch (context), ==, 0);
     }
-  /* the numbers of boxes and of classes grow in turn */
+  /* The number of boxes and the number of classes grow in turn. */
   for (size_t n = 1; n < 200000; n = n * 5 / 4 + 1) {
     WORKS (nms_context_reserve (context, n, 0));
     WORKS (nms_context_reserve (context, 0, n / 2));

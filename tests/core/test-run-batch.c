@@ -229,7 +229,7 @@ test_errors (void)
 {
 #define AT(member) offsetof (Batch, member)
   static const struct {
-    size_t at, value; /* of one wrong value in a batch that is right but for it */
+    size_t at, value; /* index and number of the one wrong value of the batch */
     int code;
     const char *text;
   } wrong[] = { { AT (offsets[0]), 1, NMS_ERROR_ARGUMENT, "offsets[0] is 1, must be 0" },

@@ -7,7 +7,7 @@
 /* Number of boxes of a line longer than PIPE_BUF: about 12 kB. */
 #define BIG 200
 
-/* Steps of a recorder, and what it writes. */
+/* The steps that a recorder plays, and the lines that it must write. */
 typedef struct
 {
   const gchar *name, *properties;

@@ -8,7 +8,7 @@
 
 #include "textfiles.h"
 
-/* Appends the line of a record with this time, and a box at x. Returns what is behind its kind. */
+/* Appends the line of a record with this time and a box at x. Returns the text behind its kind. */
 static const gchar *
 append_record (GString *text, const gchar *kind, GstClockTime time, guint x)
 {
@@ -90,7 +90,7 @@ replay_open (Replay *r, const gchar *contents, const gchar *properties)
 
   *r = (Replay) { .fd = -1 };
   if (g_str_equal (contents, "pad")) {
-    r->path = g_strdup ("pad boxes"); /* in messages */
+    r->path = g_strdup ("pad boxes"); /* the name in messages */
     r->text = gst_harness_new_with_element (element, "boxes", NULL);
     gst_harness_set_src_caps_str (r->text, "text/x-raw,format=utf8");
   } else {

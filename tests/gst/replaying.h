@@ -12,9 +12,9 @@
 
 typedef struct
 {
-  GstHarness *h, *text; /* of the video, and of the pad boxes or NULL */
+  GstHarness *h, *text; /* harness of the video; harness of the pad `boxes`, or NULL */
   GstBus *bus;
-  gchar *path;      /* of the recording, or "pad boxes" */
+  gchar *path;      /* path of the recording, or "pad boxes" */
   int fd;           /* the end of a pipe for writing; -1: none */
   guint records;    /* number of those written */
   gint64 start;     /* time of the first step, in us */

@@ -98,7 +98,7 @@ test_rows (void)
   expect_frames (rows, G_N_ELEMENTS (rows));
 }
 
-/* Elements in a row, and what they leave. */
+/* Compares the boxes that two elements in a row leave. */
 static void
 test_two_elements (void)
 {
