@@ -43,32 +43,41 @@ typedef struct nms__box_blocks {
   size_t count;          /* number of boxes */
   nms__pair_bounds pair; /* what kernels get */
   float least_area;      /* no box has a lesser one */
-  float *least;       /* pair.share times the least area of each block; only filled for screens */
-  float *group_least; /* pair.share times the least area of each group of NMS__BLOCK blocks */
   int screens; /* if nonzero, rows may leave out pairs below the bounds, which have no effect */
   int by_area; /* if nonzero, screens add the value of `least` of a block to least_inter of a row */
-  nms__box_columns box; /* by place, the position in spatial order; `scaled` is the area;
-                              * after the last box, to the end of its block, boxes without area */
-  nms__columns box_view, bounds_view, group_view; /* the columns as kernels read them */
-  nms__columns bounds_by_area, group_by_area;     /* views with `least` as `scaled` */
-  uint32_t *position;                             /* frame position, by place */
-  uint32_t *place;                                /* indexed by frame position */
-  nms__rotated_columns rotated; /* the screen of rotated boxes, by place, in the scratch of the
-                                 * engines; only if the frame has rotated boxes */
-  double origin[2];             /* origin of the coordinates of `rotated` */
-  uint32_t *begin, *end;        /* the places of the box's class partition, by place */
-  nms__box_columns bounds;      /* bounding box of each block; `scaled` is 0 */
-  nms__box_columns
-      group_bounds; /* pair.share times the least area of each group of NMS__BLOCK blocks */
-  nms__box_columns super_bounds; /* the same of each NMS__BLOCK groups */
-  nms__box_columns tile_bounds;  /* the same of each tile; written by nms__tiles_begin */
-  uint32_t *tile; /* first place of each tile, the boxes of one square along the Z-order curve, of
-                   * about NMS__TILE boxes if the density is even, at most NMS__TILE_MOST; and
-                   * after the last tile `count`; only filled for more boxes than that */
+
+  /* The place of a box is its number in spatial order. `scaled` of `box` is the area. After the
+   * last box, to the end of its block, are boxes without area. */
+  nms__box_columns box;  /* by place */
+  uint32_t *position;    /* frame position, by place */
+  uint32_t *place;       /* place, by frame position */
+  uint32_t *begin, *end; /* the places of the box's class partition, by place */
+
+  /* Bounding boxes; `scaled` is 0. A group has NMS__BLOCK blocks, a super group NMS__BLOCK groups.
+   * `tile_bounds` is written by nms__tiles_begin. */
+  nms__box_columns bounds, group_bounds, super_bounds, tile_bounds;
+
+  /* pair.share times the least area of each block, and of each group; for screens only */
+  float *least, *group_least;
+
+  /* The columns as kernels read them; those by area have `least` as `scaled`. */
+  nms__columns box_view, bounds_view, group_view, bounds_by_area, group_by_area;
+
+  /* The screen of rotated boxes, by place, in the scratch of the engines, and the origin of its
+   * coordinates; only if the frame has rotated boxes. */
+  nms__rotated_columns rotated;
+  double origin[2];
+
+  /* The first place of each tile, and at last `count`; only for more than NMS__TILE_MOST boxes. A
+   * tile has the boxes of one square along the Z-order curve: about NMS__TILE if the density is
+   * even, at most NMS__TILE_MOST. Their keys differ in the lowest `tile_bits` bits only. */
+  uint32_t *tile;
   size_t tile_count;
-  unsigned tile_bits;     /* the keys of a tile differ in these lowest bits only */
-  uint64_t *keys, *keys2; /* for sorting, of class partition and centre; unused afterwards */
-  uint32_t *number;       /* class partition, by frame position; unused afterwards */
+  unsigned tile_bits;
+
+  /* unused after nms__box_blocks_fill */
+  uint64_t *keys, *keys2; /* for sorting, of class partition and centre */
+  uint32_t *number;       /* class partition, by frame position */
 } nms__box_blocks;
 
 /* Lays out the arrays for up to `boxes` boxes. */
