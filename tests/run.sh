@@ -42,7 +42,7 @@ beside the others, and their output comes at the end):
   clang     built by clang; core and elements' suites
   install   installed below a folder; a program and a pipeline that use it; a second
             build in another folder, which has to give the same bytes; the
-            library's interface compared by abidiff with the recorded one;
+            library's interface compared by abidiff with the last release's;
             README's commands to install, in a checkout at ~/gst-nms
   levels    the core suite at each instruction set below the best, which the
             others use
@@ -135,7 +135,7 @@ packages_of ()
     xla) echo "$BUILD $ELEMENTS $PYPI" ;;
     minimal) echo "$bare $ELEMENTS $RULES" ;;
     clang) echo "$BUILD $ELEMENTS $CLANG" ;;
-    install) echo "$BUILD $NMS_PACKAGES_PIPELINES abigail-tools" ;;
+    install) echo "$BUILD $NMS_PACKAGES_PIPELINES abigail-tools git" ;;
     valgrind) echo "$BUILD valgrind" ;;
     msan) echo "$bare $CLANG" ;;
     fuzz) echo "$BUILD $CLANG" ;;
@@ -453,7 +453,7 @@ stage_install ()
   check "a program compiles with pkg-config and runs" installed_program "$dest"
   check "an application compiles and plays" installed_application "$dest" "$lib"
   rm -rf "$dest"
-  check "the library's interface is compatible with the recorded one" "$NMS_ROOT/tests/abi/abi.sh"
+  check "the library's interface is compatible with the last release's" "$NMS_ROOT/tests/abi/abi.sh"
   check "incompatible interfaces are found" "$NMS_ROOT/tests/abi/abi.sh" --test
   check "README's commands in a checkout at ~/gst-nms" \
     timeout 900 "$NMS_ROOT/tests/env/readme-install.sh"

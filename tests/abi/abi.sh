@@ -1,48 +1,45 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# abi: the binary interface of libnmscore, compared with a recorded one.
+# abi: the binary interface of libnmscore, compared with that of the last release.
 usage ()
 {
   cat <<END
-usage: tests/abi/abi.sh [--exact | --record | --test]
+usage: tests/abi/abi.sh [--test]
 
-Compares the functions that libnmscore exports and the types of its installed
-headers with tests/abi/libnmscore.abi, and the numbers of their constants with
-tests/abi/constants.txt. New functions, new constants, and new fields at the end
-of structs that begin with their size are allowed. Any other difference fails,
-because programs that were built with the recorded version could break:
-CONTRIBUTING.md, "The library's interface", says what to do.
+Builds libnmscore of the checkout and of the last tag vVERSION, and compares the
+functions that they export, the types of their installed headers and the numbers of
+their constants. New functions, new constants, and new fields at the end of structs
+that begin with their size are allowed. Any other difference fails, because programs
+that were built with the release could break: CONTRIBUTING.md, "The library's
+interface", says what to do. A library with another soname is not compared.
 
-  --exact   allows no difference at all
-  --record  writes these two files, as a release does
   --test    makes such changes in copies of the checkout, and checks that each
             is found, and that allowed ones pass
 
-Needs abigail-tools. The recorded interface is that of x86-64: exits with 77 on
-other machines.
+Needs abigail-tools. Exits with 77 if nothing has been released yet.
 END
 }
 
 . "$(dirname "$0")/../../pipelines/common.sh"
 . "$NMS_ROOT/tests/env/system.sh"
 
-folder="$NMS_ROOT/tests/abi"
-
-# dump FOLDER: builds the library with debug information and writes its interface to FOLDER. The
-# option accel changes no interface, and without it fewer files are compiled.
+# dump SOURCES FOLDER: builds the library of SOURCES in FOLDER with debug information and writes its
+# interface there. The option accel changes no interface, and without it fewer files are compiled.
 dump ()
 {
-  local dir="$NMS_BUILD_DIR/abi" root="$NMS_BUILD_DIR/abi/root"
-  NMS_TARGET=nmscore-library nms_build abi --buildtype=debug --prefix=/usr -Dplugin=false \
-    -Dtests=disabled -Dpython=disabled -Daccel=disabled || die "the library could not be built"
-  rm -rf "$root"
-  meson install -C "$dir" --no-rebuild --tags devel --destdir "$root" >"$dir.log" ||
+  local dir="$NMS_BUILD_DIR/$2" library
+  NMS_ROOT=$1 NMS_TARGET=nmscore-library nms_build "$2" --buildtype=debug --prefix=/usr \
+    -Dplugin=false -Dtests=disabled -Dpython=disabled -Daccel=disabled ||
+    die "the library of $1 could not be built"
+  rm -rf "$dir/root"
+  meson install -C "$dir" --no-rebuild --tags devel --destdir "$dir/root" >"$dir.log" ||
     die "the headers could not be installed (the log: $dir.log)"
-  mkdir -p "$1"
-  abidw --headers-dir "$root/usr/include" --drop-private-types --exported-interfaces-only \
+  library="$dir/nmscore/libnmscore.so"
+  abidw --headers-dir "$dir/root/usr/include" --drop-private-types --exported-interfaces-only \
     --no-show-locs --no-corpus-path --no-comp-dir-path --type-id-style hash \
-    --out-file "$1/libnmscore.abi" "$dir/nmscore/libnmscore.so" || die "abidw failed"
-  constants "$dir/nmscore/libnmscore.so" >"$1/constants.txt"
+    --out-file "$dir/libnmscore.abi" "$library" || die "abidw failed"
+  constants "$library" >"$dir/constants.txt"
+  readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p' >"$dir/soname.txt"
 }
 
 # Prints the public constants and their numbers, from debug information, because abidw writes only
@@ -55,25 +52,26 @@ constants ()
     constant && /DW_AT_const_value/ && name ~ /^NMS_[A-Z]/ { print name, $NF }' | LC_ALL=C sort -u
 }
 
-# compare [exact]: with exact additions are differences too.
 compare ()
 {
-  local new="$NMS_BUILD_DIR/abi/dump" options=--no-added-syms gone failed=
-  dump "$new"
-  if [ "${1-}" = exact ]; then
-    options=
-    cmp "$folder/constants.txt" "$new/constants.txt" || die "the constants differ"
-  else
-    python3 "$folder/cut-growth.py" "$folder/libnmscore.abi" "$new/libnmscore.abi" ||
-      die "the dump could not be read"
-  fi
-  gone=$(LC_ALL=C comm -23 "$folder/constants.txt" "$new/constants.txt")
+  local tag sources="$NMS_BUILD_DIR/abi-sources" old="$NMS_BUILD_DIR/abi-released"
+  local new="$NMS_BUILD_DIR/abi" gone failed=
+  tag=$(git -C "$NMS_ROOT" describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null) ||
+    { say "no release to compare with"; exit 77; }
+  rm -rf "$sources"
+  mkdir -p "$sources"
+  git -C "$NMS_ROOT" archive "$tag" | tar -x -C "$sources"
+  dump "$sources" abi-released
+  dump "$NMS_ROOT" abi
+  cmp -s "$old/soname.txt" "$new/soname.txt" ||
+    { say "The soname is another one than in $tag."; return; }
+  python3 "$NMS_ROOT/tests/abi/cut-growth.py" "$old/libnmscore.abi" "$new/libnmscore.abi" ||
+    die "the dump could not be read"
+  gone=$(LC_ALL=C comm -23 "$old/constants.txt" "$new/constants.txt")
   [ -z "$gone" ] || { say "constants with other numbers, or removed: $gone"; failed=yes; }
-  # shellcheck disable=SC2086
-  abidiff $options "$folder/libnmscore.abi" "$new/libnmscore.abi" || failed=yes
-  [ -z "$failed" ] ||
-    die "the interface differs from the recorded one"
-  say "The interface is compatible with the recorded one."
+  abidiff --no-added-syms "$old/libnmscore.abi" "$new/libnmscore.abi" || failed=yes
+  [ -z "$failed" ] || die "the interface differs from that of $tag"
+  say "The interface is compatible with that of $tag."
 }
 
 # expect passes|TEXT...: compares the interface of the copy. With a TEXT the comparison has to fail
@@ -108,6 +106,10 @@ test_changes ()
   copy="$work/copy"
   mkdir "$copy"
   system_copy_checkout "$copy"
+  git -C "$copy" init -q
+  git -C "$copy" add -A
+  git -C "$copy" -c user.name=x -c user.email=x@example.org commit -q -m copy
+  git -C "$copy" tag v0
 
   say "-- allowed: a function, a constant, a field at the end of a struct with a size"
   edit nmscore/nmscore.h 's/^typedef enum nms_engine {/&\n  NMS_ENGINE_OTHER = 99,/'
@@ -127,12 +129,9 @@ test_changes ()
 }
 
 nms_build_dir
-[ "$(uname -m)" = x86_64 ] || { say "the recorded interface is that of x86-64"; exit 77; }
 command -v abidiff >/dev/null || { say "abidiff is not installed (abigail-tools)"; exit 77; }
 case ${1-} in
   "") compare ;;
-  --exact) compare exact ;;
-  --record) dump "$folder" ;;
   --test) test_changes ;;
   -h | --help) usage ;;
   *) usage >&2; exit 2 ;;
