@@ -5,10 +5,10 @@
 Every model has an input of 320 x 240 and the same two boxes, in pixels of the input, with a
 score of 0.9 for class 1 and of 0.6 for class 0; a third box has a score of 0.1. In mean.onnx
 the scores are the mean of the first channel of the input instead. yolo26n.onnx finds the first box
-twice, the second time as class 0. random-detr.onnx has random boxes and logits, and
-random-end2end.onnx random rows as float16, which files .npz have too. detr-masks.onnx has further
-outputs, detr-unnamed.onnx outputs whose names say nothing, efficient.onnx rows that do not count,
-empty.onnx none, and not-finite.onnx a box that is none. batch.onnx wants four pictures.
+twice, the second time as class 0. yolov8-half.onnx has an input and an output of float16.
+detr-masks.onnx has further outputs, detr-unnamed.onnx outputs whose names say nothing,
+efficient.onnx rows that do not count, empty.onnx none, and not-finite.onnx a box that is none.
+batch.onnx wants four pictures.
 """
 import numpy
 import onnx
@@ -58,7 +58,8 @@ def main():
     many = numpy.zeros((6, 20), numpy.float32)
     many[:, :3] = numpy.hstack((centers, SCORES)).T
     save("yolov8", {"output0": many[None]})
-    save("yolov8-half", {"output0": many[None]}, kind=TensorProto.FLOAT16)
+    save("yolov8-half", {"output0": many[None]}, kind=TensorProto.FLOAT16,
+         result=TensorProto.FLOAT16)
     save("free", {"output0": many[None]}, shape=("batch", 3, "height", "width"))
     best, classes = SCORES.max(axis=1), SCORES.argmax(axis=1)
     save("ssd", {"boxes": CORNERS, "labels": classes, "scores": best})
@@ -91,16 +92,6 @@ def main():
     save("detr-masks", {"masks": numpy.zeros((1, 3, 20, 20)), "labels": sigmoids.clip(-50)[None],
                         "last_hidden_state": numpy.zeros((1, 3, 16)), "dets": boxes})
     save("detr-unnamed", {"output0": sigmoids.clip(-50)[None], "output1": boxes})
-    random = numpy.random.default_rng(4)
-    rows = numpy.sort(random.random((300, 2, 2)), axis=1).reshape(-1, 4) * SIZE
-    rows = numpy.float16(numpy.hstack((rows, random.random((300, 1)),
-                                       random.integers(0, 80, (300, 1)))))
-    rows[200:] = 0
-    save("random-end2end", {"output0": rows[None]}, result=TensorProto.FLOAT16)
-    numpy.savez("random-end2end.npz", rows=rows)
-    boxes, logits = random.random((1, 300, 4)), random.normal(0, 3, (1, 300, 80))
-    save("random-detr", {"pred_boxes": boxes, "logits": logits})
-    numpy.savez("random-detr.npz", boxes=numpy.float32(boxes[0]), logits=numpy.float32(logits[0]))
     save("classifier", {"output0": [[0.5, 0.5]]})
     save("grey", {"output0": many[None]}, shape=(1, 1, 240, 320))
 
