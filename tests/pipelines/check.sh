@@ -6,8 +6,17 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 PIPELINES=$ROOT/pipelines
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/nms it's.XXXXXX")
-trap 'rm -rf "$WORK"' EXIT
+# (programs that still run if the test fails would outlast it)
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$WORK"' EXIT
 cd "$WORK"
+
+# prepare NAME: prepares this shell as the scripts do: their packages, and the folder of the plugin.
+prepare ()
+{
+  NMS_SELF=$1
+  . "$PIPELINES/common.sh"
+  nms_prepare
+}
 
 fail ()
 {

@@ -10,7 +10,6 @@ for program in mosquitto mosquitto_sub kcat; do
 mosquitto-clients or kcat)"; exit 77; }
 done
 /usr/bin/python3 -c 'import paho.mqtt' || { echo "package python3-paho-mqtt is missing"; exit 77; }
-trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$WORK"' EXIT
 
 publish () { /usr/bin/python3 "$PIPELINES/live/publish-mqtt.py" --port "$port" "$@"; }
 port=$(python3 -c 'import socket

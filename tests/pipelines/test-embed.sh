@@ -4,9 +4,7 @@
 . "$(dirname "$0")/check.sh"
 
 run record --seconds 5 --output embed.jsonl
-NMS_SELF=embed
-. "$PIPELINES/common.sh"
-nms_prepare
+prepare embed
 nms_prepare_python
 video=$(nms_sample_video)
 

@@ -6,9 +6,7 @@
 # picture.
 . "$(dirname "$0")/check.sh"
 
-NMS_SELF=examples
-. "$PIPELINES/common.sh"
-nms_prepare
+prepare examples
 
 # The inputs of the pipelines: a video of 10 frames, and recordings of it and of its halves.
 nms_launch -q videotestsrc num-buffers=10 ! video/x-raw,width=1280,height=360,framerate=10/1 \

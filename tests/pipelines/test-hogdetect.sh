@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # hogdetect: boxes with confidences that elements of the plugin read, and its properties.
 . "$(dirname "$0")/check.sh"
-NMS_SELF=hogdetect
-. "$PIPELINES/common.sh"
 NMS_SECONDS=0
-nms_prepare
+prepare hogdetect
 nms_element hogdetect
 nms_open_video
 nms_cut 3

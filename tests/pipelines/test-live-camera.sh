@@ -12,9 +12,7 @@ refused 'patience' live-camera test --patience soon
 refused "ends in .mp4 or .mkv, not 'o.avi'" live-camera test --output o.avi
 refused "ends in .mp4 or .mkv, not 'mkv'" live-camera test --output mkv
 
-NMS_SELF=live-camera
-. "$PIPELINES/common.sh"
-nms_prepare
+prepare live-camera
 nms_prepare_python
 
 # (a recording instead of the detector, for which a busy machine is too slow)
@@ -63,9 +61,6 @@ reports ()
   cat "$1".{out,err} >&2
   fail "$1: fewer than $2 reports"
 }
-
-# Ends the programs that still run if the test fails, because they would outlast it.
-trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$WORK"' EXIT
 
 # Runs both codecs at once, each for over 10 s: one ends by itself, the other by Ctrl-C.
 start ()

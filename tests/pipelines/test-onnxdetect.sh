@@ -3,9 +3,7 @@
 # onnxdetect: its messages, and with the packages of onnx-packages.sh in the folder NMS_TEST_ONNX
 # (without it: skipped) generated models of each head, and a real one.
 . "$(dirname "$0")/check.sh"
-NMS_SELF=onnxdetect
-. "$PIPELINES/common.sh"
-nms_prepare
+prepare onnxdetect
 nms_element onnxdetect
 
 # says TEXT PROPERTIES...: fails unless the pipeline fails and its error contains TEXT.

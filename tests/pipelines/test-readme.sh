@@ -7,9 +7,7 @@
 . "$(dirname "$0")/check.sh"
 
 # Prepares this shell as quickstart.sh does: its packages, and the folder of the plugin.
-NMS_SELF=readme
-. "$PIPELINES/common.sh"
-nms_prepare
+prepare readme
 
 # The table of properties lists those of the element.
 nms_preloaded gst-inspect-1.0 nmsfilter >inspected

@@ -4,9 +4,7 @@
 # through a Matroska file; each attached to its frame.
 . "$(dirname "$0")/check.sh"
 
-NMS_SELF=remote-boxes
-. "$PIPELINES/common.sh"
-nms_prepare
+prepare remote-boxes
 
 refused 'send or receive' remote-boxes
 refused 'tcp or rtp' remote-boxes send --over udp
@@ -25,7 +23,6 @@ has () { [ "$(cat "$1" | wc -l)" -ge 100 ]; }
 bound () { grep -qs ":$(printf %04X "$1") " /proc/net/{tcp,tcp6,udp,udp6}; }
 ended () { ! kill -0 "$1"; }
 
-trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$WORK"' EXIT
 port=$(python3 -c 'import random; print(random.randrange(20000, 30000, 4))')
 
 # transfer WAY: receives in the background while it sends, once both ports of the receiver are bound.

@@ -4,9 +4,7 @@
 # of 25 frames, and compares the lines that arrive.
 . "$(dirname "$0")/check.sh"
 
-NMS_SELF=sinks
-. "$PIPELINES/common.sh"
-nms_prepare
+prepare sinks
 
 random_recording all.jsonl
 head -n 25 all.jsonl >raw.jsonl

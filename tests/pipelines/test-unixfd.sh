@@ -3,9 +3,7 @@
 # unixfd: all boxes of 200 frames reach another process in the metadata of their buffers.
 . "$(dirname "$0")/check.sh"
 
-NMS_SELF=unixfd
-. "$PIPELINES/common.sh"
-nms_prepare
+prepare unixfd
 [[ $(gst-launch-1.0 --version) =~ version\ 1\.(2[4-9]|[3-9][0-9]) ]] || {
   echo "unixfdsink and metadata that passes through it need GStreamer 1.24"
   exit 77
@@ -28,7 +26,6 @@ transfer ()
   same sent.jsonl received.jsonl
 }
 
-trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$WORK"' EXIT
 random_recording boxes.jsonl
 source=(videotestsrc num-buffers=200)
 caps=video/x-raw,format=I420,width=320,height=240,framerate=10/1

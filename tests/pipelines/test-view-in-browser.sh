@@ -10,9 +10,7 @@ refused 'up to 65535' view-in-browser test --port 70000
 refused 'no --output' view-in-browser test --output o.mp4
 refused 'takes an IP address' view-in-browser test --listen nowhere
 
-NMS_SELF=view-in-browser
-. "$PIPELINES/common.sh"
-nms_prepare
+prepare view-in-browser
 nms_prepare_python
 run record --seconds 8 --output raw.jsonl
 
@@ -20,7 +18,6 @@ run record --seconds 8 --output raw.jsonl
 "$PIPELINES/view-in-browser.sh" test --port 0 --detector 'boxreplay match=index loop=true
   location=raw.jsonl' >page.out 2>page.err &
 page=$!
-trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$WORK"' EXIT
 serves () { url=$(sed -nE 's|^Open (http://127.0.0.1:[0-9]+)/ .*|\1|p' page.out) && [ -n "$url" ]; }
 until_true serves || { cat page.err >&2; fail "the script serves no page"; }
 
