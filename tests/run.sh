@@ -297,49 +297,60 @@ stage_leaks ()
 
 # (with lines, but no variables for a debugger, which take a quarter of the compiler's time)
 SANITIZED="-fno-sanitize-recover=all -g1"
+# The options of a build with sanitizers, and the variables of its suites.
+ASAN_BUILD=(--buildtype=debugoptimized "-Db_sanitize=address,undefined" -Db_lundef=false
+  "-Dc_args=$SANITIZED" "-Dcpp_args=$SANITIZED")
+ASAN_VARIABLES=("GST_PLUGIN_SCANNER_1_0=$NMS_ROOT/tests/env/scanner.sh"
+  "LSAN_OPTIONS=suppressions=$NMS_ROOT/tests/env/lsan.supp:print_suppressions=0"
+  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1)
+# (exact stacks, because GLib is built without frame pointers, and the suppressions of memory
+# that GLib keeps on purpose name its callers)
+ASAN_EXACT=ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+ASAN_EXACT=$ASAN_EXACT:fast_unwind_on_malloc=0:malloc_context_size=10
 
 build_asan ()
 {
-  build asan --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
-    -Dc_args="$SANITIZED" -Dcpp_args="$SANITIZED" \
-    -Dtests=enabled -Drecords=enabled -Doverlay=enabled -Dpython=enabled
+  build asan "${ASAN_BUILD[@]}" -Dtests=enabled -Drecords=enabled -Doverlay=enabled \
+    -Dpython=enabled
+}
+
+# Gives the suites that follow the variables of sanitizers and "$@"; `inside=()` ends this.
+use_asan ()
+{
+  local preload
+  preload=$(${inside[@]+"${inside[@]}"} cc -print-file-name=libasan.so)
+  inside+=(env "${ASAN_VARIABLES[@]}" "NMS_SCANNER_PRELOAD=$preload" "$@")
 }
 
 stage_asan ()
 {
   build_asan || return 0
-  # (exact stacks, because GLib is built without frame pointers, and the suppressions of memory
-  # that GLib keeps on purpose name its callers)
-  local options=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
-  NMS_SCANNER_PRELOAD=$(cc -print-file-name=libasan.so) \
-    GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/env/scanner.sh" \
-    ASAN_OPTIONS=$options:fast_unwind_on_malloc=0:malloc_context_size=10 \
-    LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/env/lsan.supp":print_suppressions=0 \
-    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-    suites asan $(no_suites rules bench tpu live pipelines python-alone)
+  use_asan "$ASAN_EXACT"
+  suites asan $(no_suites rules bench tpu live pipelines python-alone)
+  inside=()
+}
+
+# fetch_plugin cpu|tpu|cuda: downloads a plugin of XLA, which `fetch_plugins` may have begun.
+fetch_plugin ()
+{
+  wait "$plugins" || true
+  check "fetch XLA's plugin: $1" "$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" "$1"
 }
 
 # (stacks by frame pointers, because exact stacks make XLA's compiler 100 times slower)
 stage_xla ()
 {
-  local folder="$NMS_BUILD_DIR/xla"
-  build_release || return 0
-  wait "$plugins" || true
-  check "fetch XLA's plugin for the CPU" "$NMS_ROOT/tools/fetch-xla.sh" "$folder" ||
-    return 0
-  export NMS_TEST_XLA_PLUGIN="$folder/xla_cpu_pjrt.so"
+  build_release && fetch_plugin cpu || return 0
+  export NMS_TEST_XLA_PLUGIN="$NMS_BUILD_DIR/xla/xla_cpu_pjrt.so"
   suites release --suite xla
   stage=xla-leaks
   G_DEBUG=fatal-warnings GST_TRACERS=leaks suites release --suite xla nmsfilter-xla-device
   stage=xla
   if build_asan; then
     stage=xla-asan
-    NMS_SCANNER_PRELOAD=$(cc -print-file-name=libasan.so) \
-      GST_PLUGIN_SCANNER_1_0="$NMS_ROOT/tests/env/scanner.sh" \
-      LSAN_OPTIONS=suppressions="$NMS_ROOT/tests/env/lsan.supp":print_suppressions=0 \
-      UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 NMS_TEST_ROUNDS=30 \
-      suites asan --suite xla test-xla nmsfilter-xla-device xla-conformance
-    stage=xla
+    use_asan NMS_TEST_ROUNDS=30
+    suites asan --suite xla test-xla nmsfilter-xla-device xla-conformance
+    inside=() stage=xla
   fi
   unset NMS_TEST_XLA_PLUGIN
 }
@@ -348,12 +359,9 @@ stage_xla ()
 # CUDA's toolkit that fits.
 stage_cuda ()
 {
-  local folder="$NMS_BUILD_DIR/xla"
   build_release || return 0
-  check "ptxas is there" ptxas --version || return 0
-  check "fetch XLA's plugin for CUDA" "$NMS_ROOT/tools/fetch-xla.sh" "$folder" cuda ||
-    return 0
-  NMS_TEST_XLA_CUDA="$folder/xla_cuda_plugin.so" suites release --suite cuda
+  check "ptxas is there" ptxas --version && fetch_plugin cuda || return 0
+  NMS_TEST_XLA_CUDA="$NMS_BUILD_DIR/xla/xla_cuda_plugin.so" suites release --suite cuda
 }
 
 # Runs only by name, because of its time.
@@ -586,10 +594,8 @@ fuzz_one ()
 stage_fuzz ()
 {
   local program some=
-  CC=clang CXX=clang++ NMS_TARGET=fuzz-programs build fuzz --buildtype=debugoptimized \
-    -Db_sanitize=address,undefined -Db_lundef=false -Dc_args="$SANITIZED" \
-    -Dcpp_args="$SANITIZED" -Dfuzzers=true -Dtests=enabled -Drecords=enabled \
-    -Doverlay=disabled || return 0
+  CC=clang CXX=clang++ NMS_TARGET=fuzz-programs build fuzz "${ASAN_BUILD[@]}" -Dfuzzers=true \
+    -Dtests=enabled -Drecords=enabled -Doverlay=disabled || return 0
   for program in "$NMS_BUILD_DIR"/fuzz/tests/fuzz/fuzz-*; do
     [ -f "$program" ] && [ -x "$program" ] || continue
     some=yes
@@ -613,15 +619,8 @@ stage_fresh () { check "README's commands on a bare Debian 12" "$NMS_ROOT/tests/
 # Only the program xlatext loads libtpu, in a process for each module.
 stage_tpu ()
 {
-  local folder="$NMS_BUILD_DIR/xla" fetch="$NMS_ROOT/tools/fetch-xla.sh"
-  if ! python3 -c 'import numpy' 2>/dev/null; then
-    result skip "tpu: numpy is not installed"
-    return 0
-  fi
-  build_release || return 0
-  wait "$plugins" || true
-  check "fetch libtpu" "$fetch" "$folder" tpu || return 0
-  check "fetch XLA's plugin for the CPU" "$fetch" "$folder" cpu || return 0
+  local folder="$NMS_BUILD_DIR/xla"
+  build_release && fetch_plugin tpu && fetch_plugin cpu || return 0
   NMS_TEST_LIBTPU="$folder/libtpu.so" NMS_TEST_XLA_PLUGIN="$folder/xla_cpu_pjrt.so" \
     suites release --suite tpu
 }
@@ -641,10 +640,8 @@ stage_frameworks ()
   build_release || return 0
   check "install the libraries" "$NMS_ROOT/tests/frameworks/frameworks.sh" --install "$folder" ||
     return 0
-  check "fetch libtpu" "$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" tpu &&
-    export NMS_TEST_LIBTPU="$NMS_BUILD_DIR/xla/libtpu.so"
-  check "fetch XLA's plugin for the CPU" "$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" cpu &&
-    export NMS_TEST_XLA_PLUGIN="$NMS_BUILD_DIR/xla/xla_cpu_pjrt.so"
+  ! fetch_plugin tpu || export NMS_TEST_LIBTPU="$NMS_BUILD_DIR/xla/libtpu.so"
+  ! fetch_plugin cpu || export NMS_TEST_XLA_PLUGIN="$NMS_BUILD_DIR/xla/xla_cpu_pjrt.so"
   NMS_TEST_FRAMEWORKS="$folder" suites release --suite frameworks
   unset NMS_TEST_LIBTPU NMS_TEST_XLA_PLUGIN
 }
@@ -735,7 +732,6 @@ newer_debian ()
 {
   local options="-Dtests=enabled -Drecords=enabled -Doverlay=enabled -Danalytics=enabled"
   options="$options -Dpython=enabled"
-  local asan=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
   local batches='' left_out="tpu bench pip extra-packages many"
   if [ "$1" = trixie ]; then
     left_out="$left_out live scripts rules"
@@ -755,15 +751,11 @@ newer_debian ()
     stage=$1
   fi
   [ "$1${NMS_TRIXIE_ASAN-}" = trixieyes ] || { inside=(); return 0; }
-  inside=("$NMS_ROOT/tests/env/debian.sh" "$1" env "ASAN_OPTIONS=$asan:fast_unwind_on_malloc=0"
-    "LSAN_OPTIONS=suppressions=$NMS_ROOT/tests/env/lsan.supp:print_suppressions=0"
-    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-    "GST_PLUGIN_SCANNER_1_0=$NMS_ROOT/tests/env/scanner.sh"
-    "NMS_SCANNER_PRELOAD=$("${inside[@]:0:2}" cc -print-file-name=libasan.so)")
+  inside=("$NMS_ROOT/tests/env/debian.sh" "$1")
   # shellcheck disable=SC2086
-  if build "$1-asan" --buildtype=debugoptimized -Db_sanitize=address,undefined \
-    -Db_lundef=false -Dc_args="$SANITIZED" -Dcpp_args="$SANITIZED" $options; then
+  if build "$1-asan" "${ASAN_BUILD[@]}" $options; then
     stage="$1-asan"
+    use_asan "$ASAN_EXACT"
     # shellcheck disable=SC2086
     suites "$1-asan" boxmeta boxappend odappend odmeta odregions odremove nmsfilter \
       boxreplay boxrecord boxoverlay boxtransform boxtransform-ods boxmerge-ods rotatedboxes \
