@@ -11,6 +11,7 @@ Without --seconds, 2,000 calls with a fixed seed. If a call fails, the last line
 and arguments, and --seed repeats it. A crash is repeated with --verbose.
 """
 import argparse
+import collections
 import faulthandler
 import inspect
 import sys
@@ -40,9 +41,13 @@ def random_columns(random, count):
     corner = random.integers(0, 160, (count, 2)) / 4
     boxes = np.concatenate([corner, corner + random.integers(0, 100, (count, 2)) / 4], 1)
     scores = random.integers(0, 256, count) / 256
+    scores[random.random(count) < 0.2] = 0.5
     ids = random.integers(-2, 3, count)
     exclude = random.random(count) < 0.1
     boxes, scores = boxes.astype(np.float32), scores.astype(np.float32)
+    if count > 1 and random.random() < 0.5:  # the left half of the first one, whose IoU is 0.5
+        boxes[1] = boxes[0]
+        boxes[1, 2] = (boxes[0, 0] + boxes[0, 2]) / 2
     if count and random.random() < 0.3:
         boxes[random.integers(count), random.integers(4)] = random.choice([np.nan, np.inf, -np.inf])
     if count and random.random() < 0.2:
@@ -50,12 +55,13 @@ def random_columns(random, count):
     return boxes, scores, ids, exclude
 
 
-def expected_run(boxes, scores, ids, exclude, options):
+def expected_run(boxes, scores, ids, exclude, options, parents=None):
     """Returns kept, outcome and suppressed_by as slow_run does, with invalid boxes."""
     invalid = ~np.isfinite(boxes).all(1) | np.isnan(scores)
     boxes, scores = boxes.copy(), scores.copy()
     boxes[invalid], scores[invalid] = 0, 0
-    kept, outcome, by = slow_run(boxes, scores, ids, exclude=exclude | invalid, **options)
+    kept, outcome, by = slow_run(boxes, scores, ids, exclude=exclude | invalid, parents=parents,
+                                 **options)
     outcome[invalid] = nmscore.Outcome.INVALID
     return kept, outcome, by
 
@@ -68,23 +74,16 @@ def random_options(random):
                          ("score_strict", [True]), ("class_agnostic", [True]),
                          ("min_size_ratio", [0.5, 1]),
                          ("class_options", [{1: {"iou_threshold": 0.125}, -1: {}},
-                                            {0: {"max_detections": 2, "score_threshold": 0.75}}])):
+                                            {0: {"max_detections": 2, "score_threshold": 0.75}},
+                                            {0: {"group": np.int64(7)}, 1: {"group": 7}},
+                                            {1: {"group": -2, "max_detections": 2}}])):
         if random.random() < 0.3:
             options[name] = values[random.integers(len(values))]
     return options
 
 
-class Call:
-    """A function, its arguments by name, and what to check about its result."""
-
-    def __init__(self, function, arguments, check):
-        self.function, self.arguments, self.check = function, arguments, check
-
-    def parameters(self):
-        return inspect.signature(self.function).parameters
-
-    def run(self):
-        return self.function(**self.arguments)
+# A function, its arguments by name, and what to check about its result.
+Call = collections.namedtuple("Call", "function arguments check")
 
 
 def same(actual, wanted):
@@ -92,22 +91,26 @@ def same(actual, wanted):
     assert actual.dtype == np.int64, actual.dtype
 
 
-def check_counts(result, count):
-    """Checks that a result of run or run_batch is well-formed."""
-    counts = result[result._fields.index("suppressed_count"):][:5]
-    assert len(result.kept) + sum(counts) == count
-    assert result.kept.dtype == np.int64 and (result.kept >= 0).all()
+def check_outcome(result, outcome):
+    """Checks the outcomes of run or run_batch, and the number of boxes with each."""
+    np.testing.assert_array_equal(result.outcome, outcome)
+    assert result.outcome.dtype == np.uint8
+    for which in list(nmscore.Outcome)[1:]:
+        assert getattr(result, which.name.lower() + "_count") == (outcome == which).sum(), which
 
 
 def call_run(random, form, columns):
     boxes, scores, ids, exclude = columns
     options = random_options(random)
-    kept, outcome, by = expected_run(*columns, options)
+    parents = random.integers(-1, 3, len(boxes)) if random.random() < 0.3 else None
+    kept, outcome, by = expected_run(*columns, options, parents)
+    if parents is not None:  # (each number that is not that of a box means: no parent)
+        absent = int(random.choice([-1, 2**40]))
+        options["parents"] = form(np.where(parents < 0, absent, parents))
 
     def check(result):
-        check_counts(result, len(boxes))
+        check_outcome(result, outcome)
         same(result.kept, kept)
-        np.testing.assert_array_equal(result.outcome, outcome)
         same(result.suppressed_by, by)
     engine = str(random.choice(["auto", "sequential", "sorted", "spatial"]))
     return Call(nmscore.run, {"boxes": form(boxes), "scores": form(scores), "class_ids": form(ids),
@@ -124,11 +127,10 @@ def call_batch(random, form, columns):
              for first, end in zip(offsets, offsets[1:])]
 
     def check(result):
-        check_counts(result, len(boxes))
+        check_outcome(result, np.concatenate([part[1] for part in parts]))
         assert len(result.images()) == len(parts)
         for image, part in zip(result.images(), parts):
             same(image, part[0])
-        np.testing.assert_array_equal(result.outcome, np.concatenate([p[1] for p in parts]))
     return Call(nmscore.run_batch, {
         "boxes": form(boxes), "offsets": form(offsets), "scores": form(scores),
         "class_ids": form(ids), "exclude": form(exclude.astype(np.uint8)), "outcome": True,
@@ -139,10 +141,13 @@ def call_nms(random, form, columns):
     boxes, scores, ids, _ = columns
     batched = random.random() < 0.5
     ids = ids if batched else np.zeros_like(ids)
-    kept = expected_run(boxes, scores, ids, np.zeros(len(boxes), bool), {"iou_threshold": 0.25})[0]
-    arguments = {"boxes": form(boxes), "scores": form(scores), "iou_threshold": 0.25}
+    options = {"iou_threshold": 0.25, **random_options(random)}
+    options = {name: options[name] for name in ("iou_threshold", "score_threshold",
+                                                "max_detections") if name in options}
+    kept = expected_run(boxes, scores, ids, np.zeros(len(boxes), bool), options)[0]
+    arguments = {"boxes": form(boxes), "scores": form(scores), **options}
     if batched:  # (ids beyond int32 are ranked)
-        arguments["idxs"] = form(ids + int(random.choice([0, 2**40])))
+        arguments["idxs"] = form(ids + int(random.choice([0, 2**40, -2**62])))
     return Call(nmscore.batched_nms if batched else nmscore.nms, arguments,
                 lambda result: same(result, kept))
 
@@ -226,10 +231,10 @@ def call_wrongly(random, call):
     name = str(random.choice(sorted(call.arguments)))
     call.arguments[name] = hostile(random, name, call.arguments[name])
     try:
-        call.run()
+        call.function(**call.arguments)
     except (TypeError, ValueError) as error:
         # another parameter may not fit a valid one of another length
-        if not str(error).startswith(tuple(call.parameters())):
+        if not str(error).startswith(tuple(inspect.signature(call.function).parameters)):
             return f"the message for {name} is: {error}"
     except MemoryError:
         pass
@@ -239,7 +244,7 @@ def call_wrongly(random, call):
 def one_call(seed, number, verbose):
     """Makes one call and returns the number of its boxes. Raises AssertionError."""
     random = np.random.default_rng([seed, number])
-    columns = random_columns(random, int(random.choice([0, 1, 2, 7, 30])))
+    columns = random_columns(random, int(random.choice([0, 1, 2, 7, 30, 30])))
     maker = MAKERS[random.integers(len(MAKERS))]
     call = maker(random, lambda array: any_form(random, array), columns)
     wrong = random.random() < 0.5
@@ -249,7 +254,7 @@ def one_call(seed, number, verbose):
         problem = call_wrongly(random, call)
         assert problem is None, problem
     else:
-        call.check(call.run())
+        call.check(call.function(**call.arguments))
     return len(columns[0])
 
 

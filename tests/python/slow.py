@@ -16,17 +16,6 @@ def iou(a, others):
     return np.where(inter > 0, inter / np.where(union > 0, union, 1), zero).astype(np.float32)
 
 
-def slow_nms(boxes, scores, idxs, threshold, score_threshold=-np.inf, max_detections=0):
-    alive = scores >= np.float32(score_threshold)
-    kept = []
-    for i in np.argsort(-scores, kind="stable"):
-        if not alive[i] or max_detections and len(kept) == max_detections:
-            continue
-        kept.append(i)
-        alive &= ~((iou(boxes[i], boxes) > np.float32(threshold)) & (idxs == idxs[i]))
-    return np.array(kept, np.int64)
-
-
 def slow_run(boxes, scores, ids, *, iou_threshold=0.5, score_threshold=-np.inf, max_detections=0,
              max_per_class=0, max_candidates=0, inclusive=False, score_strict=False,
              class_agnostic=False, min_size_ratio=0, class_options=None, exclude=None,

@@ -3,8 +3,8 @@
 """nmscore.run_batch: the results of a loop of nmscore.run, for any number of threads."""
 import os
 import sys
-import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 try:
     import numpy as np
@@ -77,19 +77,10 @@ class Batch(unittest.TestCase):
 
     def test_calls_of_several_threads(self):
         wanted = nmscore.run_batch(self.boxes, self.offsets, self.scores).kept
-        wrong = []
-
-        def work(threads):
-            for _ in range(20):
-                got = nmscore.run_batch(self.boxes, self.offsets, self.scores, threads=threads)
-                if not np.array_equal(got.kept, wanted):
-                    wrong.append(threads)
-        workers = [threading.Thread(target=work, args=(1 + n % 3,)) for n in range(6)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        self.assertEqual(wrong, [])
+        with ThreadPoolExecutor(6) as pool:
+            for got in pool.map(lambda threads: nmscore.run_batch(
+                    self.boxes, self.offsets, self.scores, threads=threads).kept, [1, 2, 3] * 40):
+                np.testing.assert_array_equal(got, wanted)
 
     def test_after_fork(self):
         wanted = nmscore.run_batch(self.boxes, self.offsets, self.scores, threads=3).kept

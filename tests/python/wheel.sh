@@ -83,8 +83,8 @@ assert m.version("nmscore") == nmscore.__version__
 assert os.path.exists(os.path.join(os.path.dirname(nmscore.__file__), "py.typed"))
 assert nmscore.nms([[0, 0, 10, 10], [1, 1, 11, 11], [50, 50, 60, 60]], [0.8, 0.9, 0.7],
                    0.5).tolist() == [1, 2]' || return 1
-  for test in package frames; do
-    PYTHONPATH="$NMS_ROOT/tests/python" "$place/bin/python" "$NMS_ROOT/tests/python/test-$test.py" \
+  for test in test-package test-frames fuzz-python; do
+    PYTHONPATH="$NMS_ROOT/tests/python" "$place/bin/python" "$NMS_ROOT/tests/python/$test.py" \
       >"$place/log" 2>&1 || { tail -n 20 "$place/log"; return 1; }
   done
 }
