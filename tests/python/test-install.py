@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """test-install CHECKOUT: README's `pip install .` in a fresh virtual environment.
 
-Checks what `pip show nmscore` prints, the description in the package's metadata, and
-a call. Installs from a copy, because the build writes a folder into the checkout.
+Checks the description in the package's metadata, the installed files, and a call. Installs from a
+copy, because the build writes a folder into the checkout.
 Skipped where pip cannot download the build's requirements.
 """
 import os
@@ -25,12 +25,6 @@ print(nmscore.nms([[0, 0, 10, 10], [1, 1, 11, 11], [50, 50, 60, 60]], [0.8, 0.9,
 DESCRIPTION = """
 import importlib.metadata
 print(importlib.metadata.metadata("nmscore").get_payload())
-"""
-FIELDS = """
-import importlib.metadata
-metadata = importlib.metadata.metadata("nmscore")
-for name in ("Project-URL", "License-Expression"):
-    print(*metadata.get_all(name, []), sep="\\n")
 """
 
 
@@ -83,25 +77,13 @@ class Install(unittest.TestCase):
         self.assertEqual(status, 0, output)
         return output
 
-    def test_show(self):
-        shown = dict(line.partition(": ")[::2]
-                     for line in self.output_of("-m", "pip", "show", "nmscore").splitlines())
-        self.assertEqual(shown["Name"], "nmscore")
-        self.assertEqual(shown["Version"], VERSION)
-        self.assertEqual(shown["Summary"], "Exact non-maximum suppression of boxes in numpy arrays")
-        self.assertEqual(shown["Author"], "The gst-nms authors")
-        self.assertEqual(shown["Requires"], "numpy")
-        address = re.search(r"Source = \"(\S+)\"", read("pyproject.toml"))[1]
-        self.assertEqual(self.output_of("-c", FIELDS).splitlines(),
-                         [f"Source, {address}", "LGPL-2.1-or-later"])
-        self.assertTrue(shown["Location"].startswith(self.folder.name), shown["Location"])
-
     def test_description_is_the_readme(self):
         self.assertEqual(self.output_of("-c", DESCRIPTION).strip(),
                          read("python/README.md").strip())
 
     def test_only_the_package_is_installed(self):
         shown = self.output_of("-m", "pip", "show", "--files", "nmscore").splitlines()
+        self.assertIn("Requires: numpy", shown)
         files = [line.strip() for line in shown[shown.index("Files:") + 1:]]
         of_package = {re.sub(r"\.(abi3|\w+-[\w-]+)\.so$", ".so", name) for name in files
                       if name.startswith("nmscore/") and not name.endswith(".pyc")}
