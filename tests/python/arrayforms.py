@@ -5,6 +5,11 @@ import ctypes
 
 import numpy as np
 
+try:
+    from ml_dtypes import bfloat16
+except ImportError:
+    bfloat16 = None
+
 from lenders import Lender
 
 
@@ -79,7 +84,19 @@ def _owned(random, values):
     return values
 
 
+def _as_bfloats(random, values):
+    """Returns the values as a view of an array of bfloat16, or None if it cannot hold them."""
+    if bfloat16 is None or values.dtype.kind != "f" or random.random() > 0.2:
+        return None
+    narrow = values.astype(bfloat16)
+    same = np.array_equal(narrow.astype(values.dtype), values, equal_nan=True)
+    return narrow[::-1].copy()[::-1] if same else None
+
+
 def any_form(random, values):
+    narrow = _as_bfloats(random, values)
+    if narrow is not None:
+        return narrow
     values = values.astype(random.choice(_types(values)))
     if random.random() < 0.5:
         values = _strided(random, values)

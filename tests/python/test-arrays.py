@@ -134,16 +134,6 @@ class Dlpack(Case):
 
 
 class Buffers(Case):
-    def test_bfloats_of_numpy(self):
-        try:
-            from ml_dtypes import bfloat16
-        except ImportError:
-            self.skipTest("ml_dtypes is not installed")
-        boxes, scores = self.boxes.astype(bfloat16), self.scores.astype(bfloat16)
-        np.testing.assert_array_equal(
-            nmscore.nms(boxes, scores, 0.4),
-            nmscore.nms(boxes.astype(np.float32), scores.astype(np.float32), 0.4))
-
     def test_dimensions(self):
         for dims in (3, 9, 20):
             with self.assertRaisesRegex(ValueError, r"^boxes must have (shape|at most 8) .*"):
