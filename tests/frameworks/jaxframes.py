@@ -4,6 +4,17 @@ import numpy as np
 
 import nmscore
 
+# sets of options of nms; iou_threshold is 0.5 where it is not given
+OPTIONS = [{}, {"iou_threshold": 0.0}, {"inclusive": True}, {"score_threshold": 0.5},
+           {"score_threshold": 0.5, "score_strict": True}, {"max_per_class": 2},
+           {"class_agnostic": True}, {"class_agnostic": True, "max_per_class": 3},
+           {"max_candidates": 11},
+           {"max_candidates": 20, "class_options": {1: {"score_threshold": 1.0}}},
+           {"max_per_class": 4, "class_options": {0: {"max_detections": 2}}},
+           {"class_options": {1: {"iou_threshold": 0.2, "max_detections": 3},
+                              -7: {"max_detections": 1}, 2: {"score_threshold": 0.4}}},
+           {"iou_threshold": 0.1}, {"iou_threshold": 1.0}]
+
 
 def random_frames(seed, images=500, boxes=40):
     """Returns boxes on a coarse grid and scores of few values, so that overlaps and scores tie."""

@@ -15,7 +15,7 @@ import numpy as np  # noqa: E402
 from jax.sharding import AxisType, NamedSharding, PartitionSpec  # noqa: E402
 
 import nmscore.jax  # noqa: E402
-from jaxframes import check, random_frames  # noqa: E402
+from jaxframes import OPTIONS, check, random_columns, random_frames  # noqa: E402
 
 BOXES, MOST = 40, 12
 
@@ -26,36 +26,19 @@ class Cpu(unittest.TestCase):
               **options)
 
     def test_ten_thousand_frames(self):
-        # each round has other options; together 10,000 frames
-        rounds = [{}, {"iou_threshold": 0.1}, {"iou_threshold": 0.0}, {"iou_threshold": 1.0},
-                  {"inclusive": True}, {"score_threshold": 0.5},
-                  {"score_threshold": 0.5, "score_strict": True}, {"max_per_class": 2},
-                  {"class_agnostic": True}, {"max_candidates": 9},
-                  {"class_options": {1: {"iou_threshold": 0.2, "max_detections": 3},
-                                     -7: {"max_detections": 1}, 2: {"score_threshold": 0.4}}}]
+        """Each round has other options and columns; together 10,000 frames."""
         for seed in range(20):
-            options = {"iou_threshold": 0.5, **rounds[seed % len(rounds)]}
+            options = {"iou_threshold": 0.5, **OPTIONS[seed % len(OPTIONS)]}
             rows, scores, classes = random_frames(seed)
-            classes = classes if seed % 2 or "class_options" in options else None
+            columns = random_columns(seed, classes)
             iou = options["iou_threshold"]
             rest = {name: value for name, value in options.items() if name != "iou_threshold"}
 
-            def one(r, s, c):
-                return nmscore.jax.nms(r, s, iou, MOST, class_ids=c, **rest)
+            def one(r, s, *others):
+                return nmscore.jax.nms(r, s, iou, MOST, **dict(zip(columns, others)), **rest)
 
-            kept = jax.jit(jax.vmap(one, in_axes=(0, 0, None if classes is None else 0)))(
-                rows, scores, classes)
-            self.check(kept, rows, scores, classes, **options)
-
-    def test_exclude_and_parents(self):
-        rows, scores, _ = random_frames(30, 50)
-        rng = np.random.default_rng(31)
-        exclude = rng.random(scores.shape) < 0.3
-        parents = rng.integers(-1, BOXES, scores.shape).astype(np.int32)
-        kept = jax.vmap(lambda r, s, e, p: nmscore.jax.nms(r, s, 0.3, 9, exclude=e, parents=p))(
-            rows, scores, exclude, parents)
-        check(self, kept, rows, scores, 9, {"exclude": exclude, "parents": parents},
-              iou_threshold=0.3)
+            kept = jax.jit(jax.vmap(one))(rows, scores, *columns.values())
+            check(self, kept, rows, scores, MOST, columns, **options)
 
     def test_output_longer_than_the_boxes(self):
         kept = nmscore.jax.nms([[0, 0, 10, 10], [1, 1, 11, 11], [50, 50, 60, 60]],

@@ -16,18 +16,10 @@ import numpy as np  # noqa: E402
 
 import nmscore.export  # noqa: E402
 import nmscore.jax  # noqa: E402
-from jaxframes import check, random_columns, random_frames  # noqa: E402
+from jaxframes import OPTIONS, check, random_columns, random_frames  # noqa: E402
 from kernelcall import BODY, Runner  # noqa: E402
 
 MOST = 12
-OPTIONS = [{}, {"iou_threshold": 0.0}, {"inclusive": True}, {"score_threshold": 0.5},
-           {"score_threshold": 0.5, "score_strict": True}, {"max_per_class": 2},
-           {"class_agnostic": True}, {"class_agnostic": True, "max_per_class": 3},
-           {"max_candidates": 11},
-           {"max_candidates": 20, "class_options": {1: {"score_threshold": 1.0}}},
-           {"max_per_class": 4, "class_options": {0: {"max_detections": 2}}},
-           {"class_options": {1: {"iou_threshold": 0.2, "max_detections": 3},
-                              -7: {"max_detections": 1}, 2: {"score_threshold": 0.4}}}]
 
 
 def program_for(platform, columns, options, *arrays, over=False):
@@ -84,7 +76,7 @@ class Tpu(unittest.TestCase):
 
     def test_images(self):
         """One call of the kernel decides all images."""
-        for seed, (size, options) in enumerate(((150, {}), (150, OPTIONS[-1]), (1100, OPTIONS[5]),
+        for seed, (size, options) in enumerate(((150, {}), (150, OPTIONS[11]), (1100, OPTIONS[5]),
                                               (150, {"max_candidates": 30}))):
             rows, scores, classes = random_frames(20 + seed, 3, size)
             columns = random_columns(seed, classes)

@@ -10,7 +10,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import unittest
 
+BUILD = os.path.abspath(sys.argv.pop(1))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PLUGINS = {"LIBTPU": "NMS_TEST_LIBTPU", "PLUGIN": "NMS_TEST_XLA_PLUGIN"}
 
@@ -26,44 +28,33 @@ def missing(block, environment):
     return next((PLUGINS[name] for name in used if name not in environment), None)
 
 
-def run(block, environment, folder):
-    """Returns what is wrong, or an empty string."""
-    done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=folder, env=environment,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          errors="replace")
-    absent = [text for text in re.findall(r"# prints (.+)$", block, re.M)
-              if text not in done.stdout]
-    if done.returncode or absent:
-        return "status %d, does not print %s\n%s\n%s" % (done.returncode, absent, done.stdout,
-                                                        done.stderr[-2000:])
-    return ""
+class Commands(unittest.TestCase):
+    def run_block(self, block, environment, folder):
+        """Runs a block of commands. Fails unless each ends well and prints what the block says."""
+        absent = missing(block, environment)
+        if absent:
+            self.skipTest("%s is not set" % absent)
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=folder,
+                              env=environment, capture_output=True, text=True, errors="replace")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr[-2000:])
+        for text in re.findall(r"# prints (.+)$", block, re.M):
+            self.assertIn(text, done.stdout)
 
-
-def main():
-    build, count, failed = os.path.abspath(sys.argv[1]), 0, 0
-    environment = dict(os.environ, BUILD=build, PYTHON=sys.executable, JAX_PLATFORMS="cpu",
-                       NMS_XLA_PROBE=os.path.join(build, "tools/nms-xla-probe"))
-    for name, variable in PLUGINS.items():
-        if os.environ.get(variable):
-            environment[name] = os.environ[variable]
-    with tempfile.TemporaryDirectory() as folder:
-        for name in os.listdir(ROOT):
-            if not name.startswith(".") and name != "build":
-                os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
-        for block in blocks():
-            count += 1
-            first = block.splitlines()[0].replace("#", "")
-            absent = missing(block, environment)
-            wrong = "" if absent else run(block, environment, folder)
-            failed += bool(wrong)
-            print("%s %d - %s%s" % ("not ok" if wrong else "ok", count, first,
-                                    " # SKIP %s is not set" % absent if absent else ""))
-            for line in wrong.splitlines():
-                print("# " + line)
-            sys.stdout.flush()
-    print("1..%d" % count)
-    sys.exit(failed > 0 or count < 10)
+    def test_document(self):
+        environment = dict(os.environ, BUILD=BUILD, PYTHON=sys.executable, JAX_PLATFORMS="cpu",
+                           NMS_XLA_PROBE=os.path.join(BUILD, "tools/nms-xla-probe"))
+        for name, variable in PLUGINS.items():
+            if os.environ.get(variable):
+                environment[name] = os.environ[variable]
+        self.assertGreaterEqual(len(blocks()), 10)
+        with tempfile.TemporaryDirectory() as folder:
+            for name in os.listdir(ROOT):
+                if not name.startswith(".") and name != "build":
+                    os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
+            for block in blocks():
+                with self.subTest(block.splitlines()[0]):
+                    self.run_block(block, environment, folder)
 
 
 if __name__ == "__main__":
-    main()
+    unittest.main(verbosity=2)
