@@ -102,42 +102,6 @@ test_confidences_remain (void)
   g_assert_cmpfloat (confidence, ==, 0.95);
 }
 
-/* A lower rank equals scores from which 10 is subtracted. */
-static void
-test_as_if_scored_lower (void)
-{
-  static const gchar rule[] = "nmsfilter iou-threshold=0.3 max-per-class=4 max-candidates=40";
-  g_autoptr (GstHarness) marked = harness_new (rule), lower = harness_new (rule);
-  g_autoptr (GRand) random = g_rand_new_with_seed (6);
-  guint cut = 0;
-
-  for (guint round = 0; round < 200; round++) {
-    g_autoptr (GString) with_marks = g_string_new (NULL), scored_lower = g_string_new (NULL);
-    g_autofree gchar *ids = NULL;
-    g_autoptr (GstBuffer) out = NULL;
-
-    for (gint i = 0; i < 60; i++) {
-      const gint x = g_rand_int_range (random, 0, 12) * 30;
-      const gint y = g_rand_int_range (random, 0, 10) * 30;
-      const gint w = g_rand_int_range (random, 1, 8) * 20;
-      const gint h = g_rand_int_range (random, 1, 8) * 20;
-      const gint percent = g_rand_int_range (random, 0, 50) * 2;
-      const gboolean is_cut = g_rand_int_range (random, 0, 3) == 0;
-
-      g_string_append_printf (with_marks, "%d %s %d,%d,%d,%d %de-2%s; ", i, i % 3 ? "a" : "b", x, y,
-          w, h, percent, is_cut ? " cut" : "");
-      g_string_append_printf (scored_lower, "%d %s %d,%d,%d,%d %de-2; ", i, i % 3 ? "a" : "b", x, y,
-          w, h, percent - (is_cut ? 1000 : 0));
-      cut += is_cut;
-    }
-    out = through (lower, frame_with (scored_lower->str));
-    ids = g_strdup (ids_on (out));
-    expect_through (marked, frame_with (with_marks->str), ids);
-  }
-  g_assert_cmpuint (stat_of (marked->element, "lower-ranked"), ==, cut);
-  g_assert_cmpuint (cut, >, 1000);
-}
-
 static void
 test_refusals (void)
 {
@@ -182,7 +146,6 @@ test_refusals_while_playing (void)
 }
 
 static const TestCase cases[] = { CASE (test_frames), CASE (test_confidences_remain),
-  CASE (test_as_if_scored_lower), CASE (test_refusals), CASE (test_refusals_while_playing),
-  { NULL } };
+  CASE (test_refusals), CASE (test_refusals_while_playing), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -55,30 +55,6 @@ test_rows (void)
   expect_frames (rows, G_N_ELEMENTS (rows));
 }
 
-/* The order of the boxes on the buffer does not change the result. */
-static void
-test_order_does_not_matter (void)
-{
-  g_autoptr (GRand) random = g_rand_new_with_seed (7);
-
-  for (guint round = 0; round < 50; round++) {
-    gint ids[] = { 1, 2, 3, 4, 5, 6 };
-    GstBuffer *buffer = frame_new (0);
-    g_autoptr (GstBuffer) out = NULL;
-
-    for (gint i = 0; i < 6; i++) {
-      const gint k = g_rand_int_range (random, i, 6), id = ids[k];
-
-      ids[k] = ids[i];
-      add_region (buffer, id, "a", (Rect) { 20 * (id - 1), 0, 100, 100 });
-    }
-    out = filtered ("nmsfilter", buffer);
-    for (gint id = 1; id <= 6; id++)
-      g_assert_cmpint (gst_buffer_get_video_region_of_interest_meta_id (out, id) != NULL, ==,
-          id % 2 == 0);
-  }
-}
-
 /* The scores that the filter computes for the order are never written. */
 static void
 test_no_score_is_written (void)
@@ -134,8 +110,7 @@ test_huge_frame_of_equal_boxes (void)
   assert_ids (out, "0"); /* equal numbers of neighbors: x gives the order */
 }
 
-static const TestCase cases[] = { CASE (test_rows), CASE (test_order_does_not_matter),
-  CASE (test_no_score_is_written), CASE (test_huge_frames), CASE (test_huge_frame_of_equal_boxes),
-  { NULL } };
+static const TestCase cases[] = { CASE (test_rows), CASE (test_no_score_is_written),
+  CASE (test_huge_frames), CASE (test_huge_frame_of_equal_boxes), { NULL } };
 
 GST_TEST_PROGRAM (cases);
