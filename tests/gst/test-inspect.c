@@ -27,13 +27,18 @@ metadata (GstElementFactory *factory, const gchar *key)
 static void
 test_metadata (void)
 {
+  static const gchar *const with_presets[] = { "nmsfilter", "boxselect", "boxsteady", NULL };
   g_auto (GStrv) elements = elements_new ();
 
   for (guint i = 0; elements[i]; i++) {
     g_autoptr (GstElementFactory) factory = gst_element_factory_find (elements[i]);
     g_autofree gchar *in_example = g_strconcat (" ! ", elements[i], " ", NULL);
+    const gboolean has_presets = g_strv_contains (with_presets, elements[i]);
 
     g_assert_nonnull (factory);
+    g_assert_cmpuint (gst_plugin_feature_get_rank (GST_PLUGIN_FEATURE (factory)), ==,
+        GST_RANK_NONE);
+    g_assert_cmpint (gst_element_factory_has_interface (factory, "GstPreset"), ==, has_presets);
     g_assert_cmpstr (metadata (factory, "author"), ==, "The gst-nms authors");
     g_assert_true (g_pattern_match_simple ("Filter/*/Video", metadata (factory, "klass")));
     g_assert_true (g_str_has_prefix (metadata (factory, "example"), "gst-launch-1.0 "));

@@ -168,7 +168,7 @@ test_shared_buffer (void)
   g_assert_true (out == buffer);
 }
 
-/* Pairs that make no sense are refused: before the stream with an error, in it with a warning. */
+/* Pairs that make no sense are refused. */
 static void
 test_refusals (void)
 {
@@ -183,17 +183,7 @@ test_refusals (void)
     { "nmsfilter method-options=o,sigma=1,sigmas=2",
         "sigmas=2 is unknown; the keys are sigma, min-score and fused-score" },
   };
-  g_autoptr (GstHarness) h = harness_new ("nmsfilter metric=giou");
-  GstBus *bus = harness_bus (h);
 
-  g_object_set (h->element, "method", 1, NULL);
-  assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "metric=giou");
-  assert_values (h->element, "method", "hard");
-  g_object_set (h->element, "metric", 1, NULL);
-  g_object_set (h->element, "method", 1, NULL);
-  assert_values (h->element, "method", "soft-linear");
-  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
-  gst_buffer_unref (through (h, frame_with (FOUR)));
   expect_no_starts (refused, G_N_ELEMENTS (refused));
 }
 

@@ -1,77 +1,82 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsfilter: properties: defaults, ranges, flags, changes while playing, control
- * sources, invalid values.
+ * nmsfilter: properties: defaults, ranges, flags, changes while playing, control sources; the
+ * presets in the folder that GST_PRESET_PATH names, and saved ones.
  */
 #include "gstrunner.h"
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
+#include <glib/gstdio.h>
 
-static void
-test_defaults (void)
-{
-  g_autoptr (GstElement) element = element_new ("nmsfilter");
-  g_autofree GParamSpec **specs = NULL;
-  guint n, checked = 0;
+#define SETTABLE GST_PARAM_MUTABLE_PLAYING
+#define CONTROLLABLE (SETTABLE | GST_PARAM_CONTROLLABLE)
+#define READY GST_PARAM_MUTABLE_READY
 
-  specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
-  for (guint i = 0; i < n; i++) {
-    GValue value = G_VALUE_INIT;
-
-    if (specs[i]->owner_type != G_OBJECT_TYPE (element) || g_str_equal (specs[i]->name, "stats"))
-      continue;
-    g_object_get_property (G_OBJECT (element), specs[i]->name, &value);
-    if (!g_param_value_defaults (specs[i], &value))
-      g_error ("%s is not its default", specs[i]->name);
-    g_value_unset (&value);
-    checked++;
-  }
-  g_assert_cmpuint (checked, >=, 17);
-}
-
-/* name, type, default as text, controllable: users and stored settings depend on them */
+/* Users and stored settings depend on these. Values are text. */
 static const struct
 {
-  const gchar *name, *type, *value;
-  gboolean controllable;
+  const gchar *name, *type, *value; /* value: the default */
+  GParamFlags flags;
+  const gchar *other; /* another value */
 } fixed[] = {
-  { "iou-threshold", "gfloat", "0.5", TRUE },
-  { "score-threshold", "gdouble", "-inf", TRUE },
-  { "max-detections", "guint", "0", TRUE },
-  { "max-per-class", "guint", "0", TRUE },
-  { "max-candidates", "guint", "0", TRUE },
-  { "class-agnostic", "gboolean", "false", TRUE },
-  { "inclusive", "gboolean", "false", TRUE },
-  { "method", "GstNmsMethod", "hard", FALSE },
-  { "metric", "GstNmsMetric", "iou", FALSE },
-  { "min-size-ratio", "gfloat", "0", TRUE },
-  { "method-options", "GstStructure", "NULL", FALSE },
-  { "engine", "GstNmsEngine", "auto", FALSE },
-  { "missing-score", "GstNmsMissingScore", "neighbors", FALSE },
-  { "min-neighbors", "guint", "0", TRUE },
-  { "classes", "gchararray", "NULL", FALSE },
-  { "class-options", "GstStructure", "NULL", FALSE },
-  { "class-groups", "gchararray", "NULL", FALSE },
-  { "action", "GstNmsAction", "remove", FALSE },
-  { "interval", "guint64", "0", TRUE },
+  { "iou-threshold", "gfloat", "0.5", CONTROLLABLE, "0.25" },
+  { "score-threshold", "gdouble", "-inf", CONTROLLABLE, "-2" },
+  { "max-detections", "guint", "0", CONTROLLABLE, "4294967295" },
+  { "max-per-class", "guint", "0", CONTROLLABLE, "7" },
+  { "max-candidates", "guint", "0", CONTROLLABLE, "9" },
+  { "class-agnostic", "gboolean", "false", CONTROLLABLE, "true" },
+  { "inclusive", "gboolean", "false", CONTROLLABLE, "true" },
+  { "method", "GstNmsMethod", "hard", SETTABLE, "weighted" },
+  { "metric", "GstNmsMetric", "iou", SETTABLE, "ios" },
+  { "min-size-ratio", "gfloat", "0", CONTROLLABLE, "0.75" },
+  { "method-options", "GstStructure", "NULL", SETTABLE, "o, sigma=(double)0.5;" },
+  { "engine", "GstNmsEngine", "auto", SETTABLE, "sorted" },
+  { "missing-score", "GstNmsMissingScore", "neighbors", SETTABLE, "area" },
+  { "min-neighbors", "guint", "0", CONTROLLABLE, "3" },
+  { "classes", "gchararray", "NULL", SETTABLE, "person, traffic light" },
+  { "class-options", "GstStructure", "NULL", SETTABLE, "o, a=(int)1;" },
+  { "class-groups", "gchararray", "NULL", SETTABLE, "a>b" },
+  { "sources", "gchararray", "NULL", SETTABLE, "a,b:priority=1" },
+  { "action", "GstNmsAction", "remove", SETTABLE, "tag" },
+  { "interval", "guint64", "0", CONTROLLABLE, "5" },
+  { "xla-plugin", "gchararray", "NULL", READY, "plugin" },
+  { "xla-strict", "gboolean", "false", READY, "true" },
 };
 
 static void
-test_names_and_flags (void)
+test_table (void)
 {
   g_autoptr (GstElement) element = element_new ("nmsfilter");
+  GObjectClass *class = G_OBJECT_GET_CLASS (element);
+  guint n, writable = 0;
+  g_autofree GParamSpec **specs = g_object_class_list_properties (class, &n);
 
+  for (guint i = 0; i < n; i++)
+    writable += g_type_is_a (specs[i]->owner_type, GST_TYPE_BASE_TRANSFORM)
+        && specs[i]->owner_type != GST_TYPE_BASE_TRANSFORM
+        && (specs[i]->flags & G_PARAM_WRITABLE) != 0;
+  g_assert_cmpuint (writable, ==, G_N_ELEMENTS (fixed));
   for (guint i = 0; i < G_N_ELEMENTS (fixed); i++) {
-    GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), fixed[i].name);
+    GParamSpec *spec = g_object_class_find_property (class, fixed[i].name);
+    GValue value = G_VALUE_INIT;
 
+    g_test_message ("%s", fixed[i].name);
     g_assert_nonnull (spec);
     g_assert_cmpstr (g_type_name (spec->value_type), ==, fixed[i].type);
-    g_assert_true (spec->flags & GST_PARAM_MUTABLE_PLAYING);
-    g_assert_cmpint ((spec->flags & GST_PARAM_CONTROLLABLE) != 0, ==, fixed[i].controllable);
+    g_assert_cmphex (spec->flags & (CONTROLLABLE | READY), ==, fixed[i].flags);
     g_assert_cmpuint (strlen (g_param_spec_get_blurb (spec)), >, 20);
+    if (G_IS_PARAM_SPEC_FLOAT (spec)) {
+      g_assert_cmpfloat (G_PARAM_SPEC_FLOAT (spec)->minimum, ==, 0);
+      g_assert_cmpfloat (G_PARAM_SPEC_FLOAT (spec)->maximum, ==, 1);
+    }
     assert_values (element, fixed[i].name, fixed[i].value);
+    g_object_get_property (G_OBJECT (element), fixed[i].name, &value);
+    g_assert_true (g_param_value_defaults (spec, &value));
+    g_value_unset (&value);
+    gst_util_set_object_arg (G_OBJECT (element), fixed[i].name, fixed[i].other);
+    assert_values (element, fixed[i].name, fixed[i].other);
   }
 }
 
@@ -93,49 +98,6 @@ test_enum_numbers (void)
       g_object_set (element, rows[i][0], number, NULL);
       assert_values (element, rows[i][0], rows[i][1 + number]);
     }
-}
-
-/* GLib changed this message from a warning to a critical between 2.74 and 2.84. */
-static void
-expect_out_of_range (void)
-{
-  g_test_expect_message ("GLib-GObject",
-      glib_check_version (2, 80, 0) == NULL ? G_LOG_LEVEL_CRITICAL : G_LOG_LEVEL_WARNING,
-      "*out of range*");
-}
-
-static void
-test_out_of_range (void)
-{
-  static const gdouble values[] = { 1.5, -0.1 };
-  g_autoptr (GstElement) element = element_new ("nmsfilter iou-threshold=0.25");
-
-  for (guint i = 0; i < G_N_ELEMENTS (values); i++) {
-    expect_out_of_range ();
-    g_object_set (element, "iou-threshold", values[i], NULL);
-    g_test_assert_expected_messages ();
-    assert_values (element, "iou-threshold", "0.25");
-  }
-  expect_out_of_range ();
-  g_object_set (element, "engine", 5, NULL);
-  g_test_assert_expected_messages ();
-}
-
-static void
-test_round_trip (void)
-{
-  g_autoptr (GstElement) element = element_new (
-      "nmsfilter iou-threshold=0.25 score-threshold=-2 max-detections=4294967295 max-per-class=7 "
-      "max-candidates=9 class-agnostic=true inclusive=true engine=sorted missing-score=area "
-      "min-neighbors=3 classes=\"person, traffic light\" action=tag interval=5 "
-      "class-options=o,a=1");
-
-  assert_values (element,
-      "iou-threshold score-threshold max-detections max-per-class max-candidates class-agnostic "
-      "inclusive engine missing-score min-neighbors classes action interval class-options",
-      "0.25 -2 4294967295 7 9 true true sorted area 3 person, traffic light tag 5 o, a=(int)1;");
-  g_object_set (element, "class-options", NULL, "classes", NULL, NULL);
-  assert_values (element, "class-options classes", "NULL NULL");
 }
 
 static GstBuffer *
@@ -184,6 +146,41 @@ test_changes_while_playing (void)
   }
 }
 
+/* What cannot be used with the other properties, or changes nothing while playing, is refused with
+ * one warning. A stopped element takes it. */
+static void
+test_refusals_while_playing (void)
+{
+  static const struct
+  {
+    const gchar *line, *name, *refused, *says, *kept;
+  } rows[] = {
+    { "method=soft-linear", "sources", "a,b:priority=1", "priorities in sources", "NULL" },
+    { "sources=a,b:priority=1", "method", "soft-linear", "priorities in sources", "hard" },
+    { "method=soft-linear", "class-groups", "a>b", "\">\" in class-groups", "NULL" },
+    { "metric=giou", "method", "soft-linear", "metric=giou", "hard" },
+    { "xla-plugin=first", "xla-plugin", "second", "xla-plugin", "first" },
+    { "", "xla-strict", "true", "xla-strict", "false" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *line = g_strconcat ("nmsfilter ", rows[i].line, NULL);
+    g_autoptr (GstHarness) h = harness_new (line);
+    GObject *element = G_OBJECT (h->element);
+    GstBus *bus = harness_bus (h);
+
+    gst_util_set_object_arg (element, rows[i].name, rows[i].refused);
+    assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), rows[i].says);
+    assert_values (element, rows[i].name, rows[i].kept);
+    gst_util_set_object_arg (element, "sources", "a,b:score-threshold=1");
+    gst_util_set_object_arg (element, "class-groups", "a,b");
+    gst_element_set_state (h->element, GST_STATE_READY);
+    gst_util_set_object_arg (element, rows[i].name, rows[i].refused);
+    assert_values (element, rows[i].name, rows[i].refused);
+    g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
+  }
+}
+
 /* Has a control source set iou-threshold to `from` at 0 s and to `to` at a later time. */
 static void
 control (GstHarness *h, gint mode, gdouble from, gdouble to, GstClockTime time)
@@ -197,6 +194,7 @@ control (GstHarness *h, gint mode, gdouble from, gdouble to, GstClockTime time)
   gst_timed_value_control_source_set (GST_TIMED_VALUE_CONTROL_SOURCE (source), time, to);
 }
 
+/* The control source works in stream time, not in timestamps. */
 static void
 test_control_source (void)
 {
@@ -211,75 +209,37 @@ test_control_source (void)
   g_assert_cmpfloat (ABS (value - 0.8f), <, 1e-6f);
   /* no timestamp: the value stays the same */
   expect_through (h, pair (GST_CLOCK_TIME_NONE), "1 2 3");
+  push_segment (h, 100 * GST_SECOND, 0);
+  expect_through (h, pair (100 * GST_SECOND), "1 2");
+  expect_through (h, pair (100 * GST_SECOND + 800 * GST_MSECOND), "1 2 3");
 }
 
-/* The control source works in stream time, not in timestamps. */
-static void
-test_control_source_after_seek (void)
-{
-  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
-
-  control (h, GST_INTERPOLATION_MODE_NONE, 0.5, 0.9, 10 * GST_SECOND);
-  push_segment (h, 100 * GST_SECOND, 10 * GST_SECOND);
-  expect_through (h, pair (100 * GST_SECOND), "1 2 3");
-}
-
-static void
-test_element (void)
-{
-  g_autoptr (GstElement) element = element_new ("nmsfilter");
-  GstElementFactory *factory = gst_element_get_factory (element);
-
-  g_assert_cmpuint (gst_plugin_feature_get_rank (GST_PLUGIN_FEATURE (factory)), ==, GST_RANK_NONE);
-  g_assert_cmpstr (gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS), ==,
-      "Filter/Metadata/Video");
-  g_assert_false (gst_base_transform_is_qos_enabled (GST_BASE_TRANSFORM (element)));
-  g_assert_false (gst_base_transform_is_passthrough (GST_BASE_TRANSFORM (element)));
-}
-
-/* A process reads NMS_ISA only once, so the program starts itself again. */
-static void
-print_start (void)
-{
-  g_autoptr (GstElement)
-      pipeline = gst_parse_launch ("fakesrc num-buffers=1 ! nmsfilter ! fakesink", NULL);
-  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  g_autoptr (GstMessage) message = NULL;
-  g_autofree gchar *text = NULL;
-
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message = gst_bus_timed_pop_filtered (bus, 30 * GST_SECOND,
-      GST_MESSAGE_WARNING | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-  if (message && GST_MESSAGE_TYPE (message) != GST_MESSAGE_EOS)
-    text = message_text (message);
-  g_print ("%s: %s\n", message ? GST_MESSAGE_TYPE_NAME (message) : "nothing", text ? text : "");
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-}
-
-static gchar *
-start_with_isa (const gchar *level)
-{
-  gchar **environment = g_environ_setenv (g_get_environ (), "NMS_ISA", level, TRUE);
-  gchar *self = g_file_read_link ("/proc/self/exe", NULL);
-  gchar *argv[] = { self, (gchar *) "--print-start", NULL };
-  gchar *output = NULL;
-  gint status;
-
-  g_assert_true (
-      g_spawn_sync (NULL, argv, environment, 0, NULL, NULL, &output, NULL, &status, NULL));
-  g_assert_cmpint (status, ==, 0);
-  g_free (self);
-  g_strfreev (environment);
-  return output;
-}
-
+/* Each process reads NMS_ISA once. */
 static void
 test_impossible_isa (void)
 {
-  g_autofree gchar *fast = start_with_isa ("fast"), *scalar = start_with_isa ("scalar");
+  static const gchar *const levels[] = { "scalar", "fast" };
 
-  g_assert_true (g_str_has_prefix (fast, "warning: NMS_ISA=fast: unknown"));
-  g_assert_cmpstr (scalar, ==, "eos: \n");
+  if (g_test_subprocess ()) {
+    g_autoptr (GstElement) element = element_new ("nmsfilter");
+    g_autoptr (GstBus) bus = gst_bus_new ();
+    GstMessage *message;
+
+    gst_element_set_bus (element, bus);
+    expect_start (element);
+    message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+    if (g_str_equal (g_getenv ("NMS_ISA"), "fast"))
+      assert_says (message, "NMS_ISA=fast: unknown");
+    else
+      g_assert_null (message);
+    gst_element_set_bus (element, NULL);
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++) {
+    g_setenv ("NMS_ISA", levels[i], TRUE);
+    g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+    g_test_trap_assert_passed ();
+  }
 }
 
 /* Appends the value to the text. A lock that the element held would block the reading here. */
@@ -339,28 +299,91 @@ test_notifies_of_stats (void)
   g_assert_cmpint (count, ==, 1);
 }
 
-static int
-child (const char *argument)
+/* -------------------------------------------------------------------- presets */
+
+#define RULE \
+  "iou-threshold score-threshold max-detections max-candidates min-neighbors class-agnostic " \
+  "max-per-class inclusive missing-score min-size-ratio"
+
+static const gchar *const presets[][2] = {
+  /* name, values of RULE */
+  { "end2end", "0.80000001192092896 0.10000000000000001 300 0 0 true 0 false neighbors 0" },
+  { "opencv", "0.40000000596046448 0.5 0 0 0 false 0 false neighbors 0" },
+  { "ssd", "0.44999998807907104 0.01 200 0 0 false 0 false neighbors 0" },
+  { "torchvision", "0.5 0.050000000000000003 100 0 0 false 0 false neighbors 0" },
+  { "ultralytics", "0.69999998807907104 0.25 300 30000 0 false 0 false neighbors 0" },
+  { "viola-jones", "0.30000001192092896 -inf 0 0 3 false 0 false neighbors 0" },
+};
+
+static void
+test_preset_names (void)
 {
-  if (!g_str_equal (argument, "--print-start"))
-    return -1;
-  gst_init (NULL, NULL);
-  print_start ();
-  gst_deinit ();
-  return 0;
+  g_autoptr (GstElement) element = element_new ("nmsfilter");
+  g_auto (GStrv) names = gst_preset_get_preset_names (GST_PRESET (element));
+
+  g_assert_cmpuint (g_strv_length (names), ==, G_N_ELEMENTS (presets));
+  for (guint i = 0; i < G_N_ELEMENTS (presets); i++) {
+    g_autofree gchar *comment = NULL;
+
+    g_assert_true (g_strv_contains ((const gchar *const *) names, presets[i][0]));
+    g_assert_true (gst_preset_get_meta (GST_PRESET (element), presets[i][0], "comment", &comment));
+    g_assert_nonnull (comment);
+  }
 }
 
-static const TestCase cases[] = { { "/nmsfilter/properties/defaults", test_defaults },
-  { "/nmsfilter/properties/names-and-flags", test_names_and_flags },
-  { "/nmsfilter/properties/enum-numbers", test_enum_numbers },
-  { "/nmsfilter/properties/out-of-range", test_out_of_range },
-  { "/nmsfilter/properties/round-trip", test_round_trip },
-  { "/nmsfilter/properties/changes-while-playing", test_changes_while_playing },
-  { "/nmsfilter/properties/control-source", test_control_source },
-  { "/nmsfilter/properties/control-source-after-seek", test_control_source_after_seek },
-  { "/nmsfilter/properties/element", test_element },
-  { "/nmsfilter/properties/impossible-isa", test_impossible_isa },
-  { "/nmsfilter/properties/notifies-of-engine", test_notifies_of_engine },
-  { "/nmsfilter/properties/notifies-of-stats", test_notifies_of_stats }, { NULL } };
+/* A preset sets all properties of the rule, whatever was set before. */
+static void
+test_preset_values (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (presets); i++) {
+    g_autofree gchar *line = g_strdup_printf (
+        "nmsfilter iou-threshold=0.123 score-threshold=7 max-detections=9 max-per-class=9 "
+        "max-candidates=9 min-neighbors=9 class-agnostic=true inclusive=true missing-score=drop "
+        "min-size-ratio=1 @preset=%s",
+        presets[i][0]);
+    g_autoptr (GstElement) element = element_new (line);
 
-GST_TEST_PROGRAM (cases, .child = child);
+    assert_values (element, RULE, presets[i][1]);
+  }
+}
+
+/* Removes the files of the presets that programs saved. */
+static void
+remove_user_presets (const gchar *element)
+{
+  g_autofree gchar *path = g_strdup_printf ("%s/gstreamer-1.0/presets/%s.prs",
+      g_get_user_data_dir (), element);
+  g_autofree gchar *backup = g_strconcat (path, ".bak", NULL);
+
+  g_remove (path);
+  g_remove (backup);
+}
+
+/* A program's own preset holds all properties except those whose descriptions say so. */
+static void
+test_saved_preset (void)
+{
+  g_autoptr (GstElement) saved = element_new ("nmsfilter name=saved");
+  g_autoptr (GstElement) loaded = element_new ("nmsfilter name=loaded");
+
+  for (guint i = 0; i < G_N_ELEMENTS (fixed); i++)
+    gst_util_set_object_arg (G_OBJECT (saved), fixed[i].name, fixed[i].other);
+  g_assert_true (gst_preset_save_preset (GST_PRESET (saved), "mine"));
+  g_assert_true (gst_preset_load_preset (GST_PRESET (loaded), "mine"));
+  g_assert_true (gst_preset_delete_preset (GST_PRESET (saved), "mine"));
+  remove_user_presets (G_OBJECT_TYPE_NAME (saved));
+  g_assert_cmpstr (GST_OBJECT_NAME (loaded), ==, "loaded");
+  for (guint i = 0; i < G_N_ELEMENTS (fixed); i++) {
+    GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (saved), fixed[i].name);
+    const gboolean out = strstr (g_param_spec_get_blurb (spec), "Presets do not hold it") != NULL;
+
+    assert_values (loaded, fixed[i].name, out ? fixed[i].value : fixed[i].other);
+  }
+}
+
+static const TestCase cases[] = { CASE (test_table), CASE (test_enum_numbers),
+  CASE (test_changes_while_playing), CASE (test_refusals_while_playing), CASE (test_control_source),
+  CASE (test_notifies_of_engine), CASE (test_notifies_of_stats), CASE (test_impossible_isa),
+  CASE (test_preset_names), CASE (test_preset_values), CASE (test_saved_preset), { NULL } };
+
+GST_TEST_PROGRAM (cases);

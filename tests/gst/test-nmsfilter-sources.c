@@ -124,28 +124,7 @@ test_refusals (void)
   expect_no_starts (refused, G_N_ELEMENTS (refused));
 }
 
-/* What a playing filter refuses, because the other property is set, has no effect. */
-static void
-test_refusals_while_playing (void)
-{
-  static const gchar *const rows[][3] = {
-    { "nmsfilter method=soft-linear", "sources", "a,b:priority=1" },
-    { "nmsfilter sources=a,b:priority=1", "method", "soft-linear" },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (GstHarness) h = harness_new (rows[i][0]);
-    GstBus *bus = harness_bus (h);
-
-    gst_util_set_object_arg (G_OBJECT (h->element), rows[i][1], rows[i][2]);
-    assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), "priorities in sources");
-    assert_values (h->element, rows[i][1], i == 0 ? "NULL" : "hard");
-    g_object_set (h->element, "sources", "a,b:score-threshold=1", NULL);
-    g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
-  }
-}
-
 static const TestCase cases[] = { CASE (test_frames), CASE (test_confidences_remain),
-  CASE (test_refusals), CASE (test_refusals_while_playing), { NULL } };
+  CASE (test_refusals), { NULL } };
 
 GST_TEST_PROGRAM (cases);
