@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (BoxMetaReading, box_meta_reading_free)
-
 static GArray *
 boxes_new (void)
 {
@@ -17,20 +15,6 @@ boxes_new (void)
 }
 
 #define BOX(boxes, i) (&g_array_index (boxes, Box, i))
-
-static void
-test_state_names (void)
-{
-  for (gint state = BOX_STATE_KEPT; state < BOX_STATE_COUNT; state++) {
-    g_assert_nonnull (box_state_name (state));
-    g_assert_cmpint (box_state_from_name (box_state_name (state)), ==, state);
-  }
-  g_assert_null (box_state_name (BOX_STATE_NONE));
-  g_assert_null (box_state_name (-1));
-  g_assert_null (box_state_name (BOX_STATE_COUNT));
-  g_assert_cmpint (box_state_from_name (NULL), ==, BOX_STATE_NONE);
-  g_assert_cmpint (box_state_from_name ("Kept"), ==, BOX_STATE_NONE);
-}
 
 /* Returns the fields of a box as text: confidence, label id, track, label, each - if it has none,
  * region id, parent's id and index, state, suppressed-by. Static. */
@@ -180,82 +164,6 @@ test_parents (void)
     g_assert_cmpint (BOX (boxes, i)->parent, ==, parents[i]);
 }
 
-/* Returns the API types of the metas of a buffer, in order, without the reference that a
- * copy keeps to the buffer of a pool. */
-static gchar *
-list_metas (GstBuffer *buffer)
-{
-  GString *list = g_string_new (NULL);
-  gpointer state = NULL;
-  GstMeta *meta;
-
-  while ((meta = gst_buffer_iterate_meta (buffer, &state)))
-    if (meta->info->api != GST_PARENT_BUFFER_META_API_TYPE)
-      g_string_append_printf (list, " %s", g_type_name (meta->info->api));
-  return g_string_free (list, FALSE);
-}
-
-/* A copy without some boxes equals a full copy from which they are removed. */
-static void
-test_copy_without (void)
-{
-  static GstStaticCaps unix_time = GST_STATIC_CAPS ("timestamp/x-unix");
-  g_autoptr (GstBufferPool) pool = gst_buffer_pool_new ();
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-  g_autoptr (BoxMetaReading) reading = box_meta_reading_new ();
-  GArray *boxes = box_meta_reading_boxes (reading);
-  GstBuffer *buffer, *copy, *plain;
-  g_autofree gchar *metas = NULL, *plain_metas = NULL;
-
-  gst_buffer_pool_config_set_params (config, NULL, 100, 1, 0);
-  g_assert_true (gst_buffer_pool_set_config (pool, config));
-  gst_buffer_pool_set_active (pool, TRUE);
-  g_assert_cmpint (gst_buffer_pool_acquire_buffer (pool, &buffer, NULL), ==, GST_FLOW_OK);
-  add_boxes (buffer, "1 a 10:10:20:20 0.5; 2 a 0,0,1,1");
-  add_structure (gst_buffer_get_video_region_of_interest_meta_id (buffer, 2), "roi/x264;");
-  gst_buffer_add_reference_timestamp_meta (buffer, gst_static_caps_get (&unix_time), 7, 8);
-  add_boxes (buffer, "3 a 10:10:20:20 0.25; 4 a 10:10:20:20 0.75; 5 a 0,0,1,1; 6 a 0,0,1,1");
-  GST_META_FLAG_SET (&gst_buffer_get_video_region_of_interest_meta_id (buffer, 6)->meta,
-      GST_META_FLAG_LOCKED);
-  gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 4);
-  GST_BUFFER_PTS (buffer) = 1;
-  GST_BUFFER_DTS (buffer) = 2;
-  GST_BUFFER_DURATION (buffer) = 3;
-  GST_BUFFER_OFFSET (buffer) = 4;
-  GST_BUFFER_OFFSET_END (buffer) = 5;
-  GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT | GST_BUFFER_FLAG_DISCONT);
-  g_assert_cmpuint (box_meta_reading_take (reading, buffer, FRAME_WIDTH, FRAME_HEIGHT, 0), ==, 4);
-  BOX (boxes, 0)->state = BOX_STATE_SUPPRESSED;
-  BOX (boxes, 1)->state = BOX_STATE_KEPT;
-  BOX (boxes, 2)->state = BOX_STATE_BELOW_SCORE;
-
-  copy = box_remove_copy (buffer, reading);
-  plain = gst_buffer_copy (buffer);
-  box_remove (plain, reading);
-  assert_ids (copy, "2 3 5 6");
-  assert_ids (plain, "2 3 5 6");
-  assert_ids (buffer, "1 2 3 4 5 6");
-  metas = list_metas (copy);
-  plain_metas = list_metas (plain);
-  g_assert_cmpstr (metas, ==, plain_metas);
-  g_assert_true (gst_buffer_is_writable (copy));
-  g_assert_true (gst_buffer_peek_memory (copy, 0) == gst_buffer_peek_memory (buffer, 0));
-  /* not every version of GStreamer keeps the buffer of the pool for a copy */
-  g_assert_cmpuint (gst_buffer_get_n_meta (copy, GST_PARENT_BUFFER_META_API_TYPE), ==,
-      gst_buffer_get_n_meta (plain, GST_PARENT_BUFFER_META_API_TYPE));
-  g_assert_cmphex (GST_BUFFER_FLAGS (copy), ==, GST_BUFFER_FLAGS (plain));
-  g_assert_true (GST_BUFFER_PTS (copy) == 1 && GST_BUFFER_DTS (copy) == 2
-      && GST_BUFFER_DURATION (copy) == 3 && GST_BUFFER_OFFSET (copy) == 4
-      && GST_BUFFER_OFFSET_END (copy) == 5);
-  box_meta_read (copy, FRAME_WIDTH, FRAME_HEIGHT, 0, boxes);
-  g_assert_cmpuint (boxes->len, ==, 3);
-  g_assert_cmpfloat (BOX (boxes, 0)->confidence, ==, 0.25);
-  gst_buffer_unref (plain);
-  gst_buffer_unref (copy);
-  gst_buffer_unref (buffer);
-  gst_buffer_pool_set_active (pool, FALSE);
-}
-
 /* Most extents lie within the frame and are decided without clipping. Here the same rule
  * is written out in full. */
 static gboolean
@@ -355,8 +263,8 @@ test_attach (void)
   }
 }
 
-static const TestCase cases[] = { CASE (test_state_names), CASE (test_read_everything),
-  CASE (test_agreement), CASE (test_bad_tags), CASE (test_any), CASE (test_parents),
-  CASE (test_copy_without), CASE (test_extents), CASE (test_attach), { NULL } };
+static const TestCase cases[] = { CASE (test_read_everything), CASE (test_agreement),
+  CASE (test_bad_tags), CASE (test_any), CASE (test_parents), CASE (test_extents),
+  CASE (test_attach), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * nmsfilter: which boxes of a buffer are kept: thresholds, caps, invalid boxes, action=tag, metas
- * that are not detections, coordinates in doubles and integers. test-nmsfilter-reference compares
- * random frames and settings.
+ * that are not detections, coordinates in doubles and integers (test-boxmeta has more of them).
+ * test-nmsfilter-reference compares random frames and settings.
  */
 #include "gstrunner.h"
 
@@ -182,45 +182,6 @@ test_field_types (void)
 
 /* --------------------------------------------------- which coordinates count */
 
-/* The normalized doubles of a box no longer agree with its integers. */
-static void
-test_doubles_outdated (void)
-{
-  GstBuffer *buffer = frame_with (EXACT);
-
-  gst_buffer_get_video_region_of_interest_meta_id (buffer, 1)->x = 12;
-  expect ("nmsfilter iou-threshold=0.6", buffer, "1");
-}
-
-/* 60 of 100 columns of a box lie left of the frame, so the integers are clipped. */
-static void
-test_doubles_agree_after_clipping (void)
-{
-  GstBuffer *buffer = frame_with ("1 a 0:10:40:110 0.9; 2 a 0:10:100:110 0.8");
-  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 2);
-
-  gst_structure_set (structure_on (roi, "detection"), "x_min", G_TYPE_DOUBLE, -60.0 / FRAME_WIDTH,
-      "x_max", G_TYPE_DOUBLE, 40.0 / FRAME_WIDTH, NULL);
-  roi->w = 40;
-  expect ("nmsfilter iou-threshold=0.5", buffer, "1 2"); /* IoU .4, not 1 */
-}
-
-/* Two boxes are duplicates, as their integers say. */
-static void
-test_hopeless_doubles (void)
-{
-  static const gdouble bad[] = { NAN, INFINITY, -INFINITY, 1e308, -1e308 };
-
-  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
-    GstBuffer *buffer = frame_with ("1 a 10:10:110:110 0.9; 2 a 10:10:110:110 0.8");
-
-    gst_structure_set (structure_on (gst_buffer_get_video_region_of_interest_meta_id (buffer, 2),
-                           "detection"),
-        "x_min", G_TYPE_DOUBLE, bad[i], NULL);
-    expect ("nmsfilter", buffer, "1");
-  }
-}
-
 /* The size of the frame changes in mid-stream: in frames of an other or of an unknown size the
  * doubles do not agree, and the integers decide. */
 static void
@@ -287,8 +248,7 @@ test_flush_to_zero (void)
 
 static const TestCase cases[] = { CASE (test_frames), CASE (test_engines), CASE (test_tag),
   CASE (test_tag_then_remove), CASE (test_hints_and_locked), CASE (test_field_types),
-  CASE (test_doubles_outdated), CASE (test_doubles_agree_after_clipping),
-  CASE (test_hopeless_doubles), CASE (test_caps_change), CASE (test_rounding_mode),
+  CASE (test_caps_change), CASE (test_rounding_mode),
 #if defined(__SSE2__)
   CASE (test_flush_to_zero),
 #endif
