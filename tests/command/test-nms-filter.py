@@ -32,6 +32,9 @@ def random_line(rng, number):
         if i and rng.random() < 0.1:
             box["parent_id"] = rng.randint(1, i)
         objects.append(box)
+    if len(objects) > 3 and number % 4 == 0:   # a ring
+        for i in range(3):
+            objects[i]["parent_id"] = 1 + (i + 1) % 3
     return json.dumps({"timestamp": number * 40000000, "objects": objects,
                        "resolution": {"width": 1920, "height": 1080}})
 
