@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* steps: plays the steps of the rows of boxmerge, boxrecord and boxreplay, and reads those of the
- * latter two, whose times are frames, such as 5 or 1.5. An unknown step ends the test with its
- * text. */
+/* steps: plays the steps of rows, which describe a stream, and reads the times of those of
+ * boxrecord, boxreplay and nmsfilter in frames, such as 5 or 1.5. An unknown step ends the test
+ * with its text. */
 #pragma once
 
 #include "gstboxes.h"

@@ -2,6 +2,7 @@
 /* nmsfilter: statistics, the messages with them, and the time of each message. */
 #include "gstrunner.h"
 #include "playing.h"
+#include "steps.h"
 
 static GstBuffer *
 pair (GstClockTime pts)
@@ -13,14 +14,14 @@ pair (GstClockTime pts)
 }
 
 /* Fails unless the next message on the bus is a report with these times, in milliseconds (-: none),
- * and this number of frames: "timestamp running-time stream-time duration endtime frames". */
+ * and this number of frames: "(timestamp,running-time,stream-time,duration,endtime,frames)". */
 static void
 expect_report (GstBus *bus, const gchar *expected)
 {
   static const gchar *const names[] = { "timestamp", "running-time", "stream-time", "duration",
     "endtime", "frames" };
   g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
-  g_autoptr (GString) found = g_string_new (NULL);
+  g_autoptr (GString) found = g_string_new ("(");
 
   g_assert_nonnull (message);
   g_assert_true (gst_message_has_name (message, "nmsfilter"));
@@ -30,45 +31,104 @@ expect_report (GstBus *bus, const gchar *expected)
     g_assert_true (
         gst_structure_get_uint64 (gst_message_get_structure (message), names[i], &value));
     if (value == GST_CLOCK_TIME_NONE)
-      g_string_append (found, "- ");
+      g_string_append (found, "-,");
     else if (i < 5)
-      g_string_append_printf (found, "%g ", (gdouble) value / GST_MSECOND);
+      g_string_append_printf (found, "%g,", (gdouble) value / GST_MSECOND);
     else
-      g_string_append_printf (found, "%" G_GUINT64_FORMAT, value);
+      g_string_append_printf (found, "%" G_GUINT64_FORMAT ")", value);
   }
   g_assert_cmpstr (found->str, ==, expected);
 }
 
-/* Sends a segment whose running time begins at `start` and whose stream time there is `time`. */
+/* Plays a step of steps_event, or one of these:
+ *   0..9, -      frames with two boxes, of which one is suppressed; - has no timestamp
+ *   #1, #1-2     so many messages have come since
+ *   (0,0,...)    the next message, as expect_report takes it
+ *   interval=5   sets the property
+ *   double       a segment with the rate 2
+ *   sleep        25 ms pass
+ *   ready, paused  the state */
 static void
-push_rated_segment (GstHarness *h, GstClockTime start, GstClockTime time, gdouble rate)
+play_step (gpointer player, const gchar *step)
 {
+  GstHarness *h = player;
+  g_autoptr (GstBus) bus = gst_element_get_bus (h->element);
+  GstClockTime first;
   GstSegment segment;
 
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.start = start;
-  segment.time = time;
-  segment.rate = rate;
-  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  if (g_ascii_isdigit (*step) || *step == '-') {
+    const gchar *at = step;
+    const gint range = steps_range (step, &at, &first);
+
+    for (gint i = 0; i <= range; i++)
+      gst_buffer_unref (through (h, pair (steps_nth (first, range, i))));
+  } else if (*step == '#') {
+    const guint count = count_messages (bus, GST_MESSAGE_ELEMENT);
+    const gchar *most = strchr (step, '-');
+
+    g_assert_cmpuint (count, >=, (guint) atoi (step + 1));
+    g_assert_cmpuint (count, <=, (guint) atoi (most ? most + 1 : step + 1));
+  } else if (*step == '(') {
+    expect_report (bus, step);
+  } else if (g_str_has_prefix (step, "interval=")) {
+    gst_util_set_object_arg (G_OBJECT (h->element), "interval", strchr (step, '=') + 1);
+  } else if (g_str_equal (step, "double")) {
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+    segment.rate = 2;
+    gst_harness_push_event (h, gst_event_new_segment (&segment));
+  } else if (g_str_equal (step, "sleep")) {
+    g_usleep (25000);
+  } else if (g_str_equal (step, "ready") || g_str_equal (step, "paused")) {
+    gst_element_set_state (h->element, *step == 'r' ? GST_STATE_READY : GST_STATE_PAUSED);
+  } else if (!steps_event (h, step)) {
+    steps_unknown (step);
+  }
 }
 
-static void
-push_seconds (GstHarness *h, guint from_tenth, guint tenths)
+typedef struct
 {
-  for (guint i = 0; i < tenths; i++)
-    gst_buffer_unref (through (h, pair ((from_tenth + i) * 100 * GST_MSECOND)));
-}
+  const gchar *name;
+  const gchar *interval; /* ns */
+  const gchar *steps;
+} Row;
 
 static void
-test_off_by_default (void)
+run_row (gconstpointer data)
 {
+  const Row *row = data;
   g_autoptr (GstHarness) h = harness_new ("nmsfilter");
-  GstBus *bus = harness_bus (h);
 
-  push_seconds (h, 0, 30);
-  gst_harness_push_event (h, gst_event_new_eos ());
-  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), ==, 0);
+  harness_bus (h);
+  if (row->interval)
+    gst_util_set_object_arg (G_OBJECT (h->element), "interval", row->interval);
+  steps_play (row->steps, play_step, h);
 }
+
+static const Row rows[] = {
+  { "off by default", NULL, "0..29 eos #0" },
+  { "changes while playing", "1000000000",
+      "0..8 #0 9 #1 10..39 #3 interval=500000000 40..49 #2 interval=0 50..69 #0" },
+  { "shorter than a frame", "1", "0..4 #5" },
+  /* the last report comes at the end; an empty one begins where the one before ends */
+  { "short stream", "1000000000", "0..2 eos (0,0,0,300,300,3) #0" },
+  { "running and stream time", "1000000000",
+      "from-50/20 50..59 eos (5000,0,2000,1000,3000,10) (6000,1000,3000,0,3000,10) #0" },
+  /* an interval of running time is twice as long in stream time */
+  { "twice the speed", "1000000000",
+      "double 0..19 eos (0,0,0,1000,2000,20) (2000,1000,2000,0,2000,20) #0" },
+  { "empty stream", "1000000000", "eos (-,-,-,-,-,0) #0" },
+  /* buffers before the target of a seek take part in no interval, however long they take */
+  { "outside the segment", "20000000",
+      "from-100 0 sleep 1 sleep 2 sleep #0 100 (10000,0,10000,100,10100,4)" },
+  { "an hour forward and back", "1000000000", "0..4 36000..36009 #0-2 5..15 #1-2" },
+  { "seeks to the start", "1000000000",
+      "0..4 seek-0 0..8 #0 9..19 #2 seek-0 0..8 #0 9..19 #2 seek-0 0..8 #0 9..19 #2" },
+  /* the system clock gives the interval */
+  { "no timestamps", "20000000", "- sleep - #1 - sleep - #1 - sleep - #1" },
+  { "reset at the next start", NULL,
+      "0 frames=1 ready frames=1 paused frames=0 suppressed=0 time=0" },
+  { NULL },
+};
 
 static void
 test_fields (void)
@@ -81,7 +141,8 @@ test_fields (void)
   g_autoptr (GstMessage) message = NULL;
   guint64 value;
 
-  push_seconds (h, 0, 10);
+  for (guint i = 0; i < 10; i++)
+    gst_buffer_unref (through (h, pair (i * FRAME)));
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
   g_assert_nonnull (message);
   g_assert_true (GST_MESSAGE_SRC (message) == GST_OBJECT (h->element));
@@ -91,133 +152,6 @@ test_fields (void)
     g_assert_cmpuint (value, ==, stat_of (h->element, counts[i]));
   }
   assert_stats (h->element, "boxes-in=20 boxes-out=10 suppressed=10");
-}
-
-static void
-test_interval (void)
-{
-  g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=1000000000");
-  GstBus *bus = harness_bus (h);
-
-  push_seconds (h, 0, 9);
-  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), ==, 0);
-  push_seconds (h, 9, 1);
-  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), ==, 1);
-  push_seconds (h, 10, 30);
-  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), ==, 3);
-  /* changes while playing */
-  g_object_set (h->element, "interval", 500 * GST_MSECOND, NULL);
-  push_seconds (h, 40, 10);
-  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), ==, 2);
-  g_object_set (h->element, "interval", (guint64) 0, NULL);
-  push_seconds (h, 50, 20);
-  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), ==, 0);
-  /* shorter than a frame: a message with each frame */
-  g_object_set (h->element, "interval", (guint64) 1, NULL);
-  push_seconds (h, 70, 5);
-  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), ==, 5);
-}
-
-/* The reports of streams that end after some tenths of a second, one after a full interval if there
- * was one. An empty one at the end begins where the full one ends. At twice the speed, an interval
- * of running time is twice as long in stream time. */
-static void
-test_times (void)
-{
-  static const struct
-  {
-    guint64 start, time; /* seconds */
-    guint rate, tenths;
-    const gchar *full, *last; /* as expect_report takes them; NULL: none */
-  } rows[] = {
-    { 0, 0, 1, 3, NULL, "0 0 0 300 300 3" },
-    { 5, 2, 1, 10, "5000 0 2000 1000 3000 10", "6000 1000 3000 0 3000 10" },
-    { 0, 0, 2, 20, "0 0 0 1000 2000 20", "2000 1000 2000 0 2000 20" },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=1000000000");
-    GstBus *bus = harness_bus (h);
-
-    push_rated_segment (h, rows[i].start * GST_SECOND, rows[i].time * GST_SECOND, rows[i].rate);
-    push_seconds (h, (guint) rows[i].start * 10, rows[i].tenths);
-    gst_harness_push_event (h, gst_event_new_eos ());
-    if (rows[i].full)
-      expect_report (bus, rows[i].full);
-    expect_report (bus, rows[i].last);
-    g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), ==, 0);
-  }
-}
-
-/* Buffers outside of the segment, such as those before the target of a seek, take part in no
- * interval, however long they take. */
-static void
-test_outside_segment (void)
-{
-  g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=20000000");
-  GstBus *bus = harness_bus (h);
-
-  push_rated_segment (h, 10 * GST_SECOND, 10 * GST_SECOND, 1);
-  for (guint i = 0; i < 3; i++) {
-    push_seconds (h, i, 1);
-    g_usleep (25000);
-  }
-  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), ==, 0);
-  push_seconds (h, 100, 1);
-  expect_report (bus, "10000 0 10000 100 10100 4");
-}
-
-static void
-test_empty_stream (void)
-{
-  g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=1000000000");
-  GstBus *bus = harness_bus (h);
-
-  gst_harness_push_event (h, gst_event_new_eos ());
-  expect_report (bus, "- - - - - 0");
-}
-
-/* The stream jumps far forward and back; messages go on at the interval. */
-static void
-test_jumps (void)
-{
-  g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=1000000000");
-  GstBus *bus = harness_bus (h);
-  GstSegment segment;
-  guint i;
-
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  push_seconds (h, 0, 5);
-  push_seconds (h, 36000, 10); /* an hour forward, without a new segment */
-  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), <=, 2);
-  push_seconds (h, 5, 11); /* and back */
-  i = count_messages (bus, GST_MESSAGE_ELEMENT);
-  g_assert_cmpuint (i, >=, 1);
-  g_assert_cmpuint (i, <=, 2);
-
-  for (i = 0; i < 3; i++) { /* seeks back to the start */
-    push_flush (h);
-    gst_harness_push_event (h, gst_event_new_segment (&segment));
-    push_seconds (h, 0, 9);
-    g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), ==, 0);
-    push_seconds (h, 9, 11);
-    g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), ==, 2);
-  }
-}
-
-/* Without timestamps the system clock gives the interval. */
-static void
-test_without_timestamps (void)
-{
-  g_autoptr (GstHarness) h = harness_new ("nmsfilter interval=20000000");
-  GstBus *bus = harness_bus (h);
-
-  for (guint i = 0; i < 4; i++) {
-    gst_buffer_unref (through (h, pair (GST_CLOCK_TIME_NONE)));
-    g_usleep (25000);
-    gst_buffer_unref (through (h, pair (GST_CLOCK_TIME_NONE)));
-    g_assert_cmpuint (count_messages (bus, GST_MESSAGE_ELEMENT), ==, 1);
-  }
 }
 
 /* In a pipeline the message reaches the application before EOS. */
@@ -240,23 +174,7 @@ test_in_a_pipeline (void)
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
 
-static void
-test_stats_reset (void)
-{
-  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
-
-  gst_buffer_unref (through (h, pair (0)));
-  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1);
-  gst_element_set_state (h->element, GST_STATE_READY);
-  g_assert_cmpuint (stat_of (h->element, "frames"), ==, 1); /* unread */
-  gst_element_set_state (h->element, GST_STATE_PAUSED);
-  assert_stats (h->element, "frames=0 time=0");
-  assert_values (h->element, "engine-in-use", "NULL");
-}
-
-static const TestCase cases[] = { CASE (test_off_by_default), CASE (test_fields),
-  CASE (test_interval), CASE (test_times), CASE (test_outside_segment), CASE (test_empty_stream),
-  CASE (test_jumps), CASE (test_without_timestamps), CASE (test_in_a_pipeline),
-  CASE (test_stats_reset), { NULL } };
+static const TestCase cases[] = { TEST_ROWS ("/%s", run_row, rows), CASE (test_fields),
+  CASE (test_in_a_pipeline), { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "videotestsrc");

@@ -5,111 +5,78 @@
  */
 #include "gstrunner.h"
 #include "playing.h"
+#include "steps.h"
 #include "textfiles.h"
 
-#define SCORED "1 a 0,0,100,100 0.9"
-#define UNSCORED "1 a 0,0,100,100"
-
+/* Plays a step: pushes a frame, begins a stream, checks which warning came, sets a property, or
+ * checks the count of boxes without a confidence. */
 static void
-push (GstHarness *h, const gchar *boxes)
+play_step (gpointer player, const gchar *step)
 {
-  gst_buffer_unref (through (h, frame_with (boxes)));
+  static const gchar *const frames[][2] = { { "none", "" }, { "scored", "1 a 0,0,100,100 0.9" },
+    { "unscored", "1 a 0,0,100,100" }, { "unscored-b", "1 b 0,0,100,100" },
+    { "unscored-c", "1 c 0,0,100,100" }, { "both", "1 a 0,0,100,100 0.9; 3 a 300,0,100,100" } };
+  static const gchar *const warnings[][2] = { { "!", NULL },
+    { "!threshold", "score threshold does not apply" },
+    { "!convert", "nmsfilter before videoconvert" },
+    { "!lost", "earlier boxes of this stream had one" } };
+  GstHarness *h = player;
+  g_autoptr (GstBus) bus = gst_element_get_bus (h->element);
+  g_auto (GStrv) words = g_strsplit (step, "=", 2);
+
+  for (guint i = 0; i < G_N_ELEMENTS (frames); i++)
+    if (g_str_equal (step, frames[i][0])) {
+      gst_buffer_unref (through (h, frame_with (frames[i][1])));
+      return;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (warnings); i++)
+    if (g_str_equal (step, warnings[i][0])) {
+      if (warnings[i][1])
+        assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), warnings[i][1]);
+      g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
+      return;
+    }
+  if (g_str_equal (words[0], "stream"))
+    g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start (words[1])));
+  else if (g_str_equal (words[0], "unscored"))
+    assert_stats (h->element, step);
+  else if (words[1])
+    gst_util_set_object_arg (G_OBJECT (h->element), words[0], words[1]);
+  else
+    steps_unknown (step);
 }
 
-/* Fails unless the bus has exactly one warning, which says these words. */
-static void
-expect_warning (GstBus *bus, const gchar *words)
+typedef struct
 {
-  assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING), words);
-  g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0);
-}
-
-#define expect_no_warning(bus) g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, 0)
-
-/* ---------------------------------------------------------------- when it comes */
+  const gchar *name, *line, *steps;
+} Row;
 
 static void
-test_global_threshold (void)
+run_row (gconstpointer data)
 {
-  g_autoptr (GstHarness) h = harness_new ("nmsfilter score-threshold=0.6");
-  GstBus *bus = harness_bus (h);
+  const Row *row = data;
+  g_autoptr (GstHarness) h = harness_new (row->line);
 
-  push (h, "");
-  push (h, SCORED);
-  expect_no_warning (bus);
-  push (h, UNSCORED);
-  expect_warning (bus, "score threshold does not apply");
-  for (guint i = 0; i < 3; i++) /* once a stream */
-    push (h, UNSCORED);
-  expect_no_warning (bus);
-  g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
-  push (h, UNSCORED);
-  expect_warning (bus, "nmsfilter before videoconvert");
-  for (guint i = 0; i < 3; i++) { /* streams interleaved as funnel does it */
-    g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("third")));
-    push (h, SCORED);
-    g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
-    push (h, UNSCORED);
-  }
-  expect_no_warning (bus);
-  g_assert_cmpuint (stat_of (h->element, "unscored"), ==, 8);
+  harness_bus (h);
+  steps_play (row->steps, play_step, h);
 }
 
-/* The threshold of a class leads to the warning only for boxes of that class. */
-static void
-test_class_threshold (void)
-{
-  g_autoptr (GstHarness)
-      h = harness_new ("nmsfilter class-options=o,b=[o,score-threshold=0.5],c=[o,max=3]");
-  GstBus *bus = harness_bus (h);
-
-  push (h, UNSCORED);
-  push (h, "1 c 0,0,100,100");
-  g_object_set (h->element, "classes", "a", NULL);
-  push (h, "1 b 0,0,100,100"); /* passes with any confidence */
-  g_object_set (h->element, "classes", NULL, NULL);
-  expect_no_warning (bus);
-  push (h, "1 b 0,0,100,100");
-  expect_warning (bus, "score threshold does not apply");
-}
-
-/* The warning also comes if only some of the boxes have no confidence. */
-static void
-test_partly_scored (void)
-{
-  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
-  GstBus *bus = harness_bus (h);
-
-  for (guint i = 0; i < 3; i++) /* no warning without a threshold */
-    push (h, SCORED "; 3 a 300,0,100,100");
-  expect_no_warning (bus);
-  g_object_set (h->element, "score-threshold", -0.5, NULL); /* negative ones count, too */
-  push (h, SCORED "; 3 a 300,0,100,100");
-  expect_warning (bus, "score threshold does not apply");
-}
-
-/* Without a threshold it warns if no box of a frame has a confidence, after a frame in
- * which boxes had one. */
-static void
-test_lost_scores (void)
-{
-  g_autoptr (GstHarness) h = harness_new ("nmsfilter");
-  GstBus *bus = harness_bus (h);
-
-  for (guint round = 0; round < 2; round++) {
-    push (h, UNSCORED); /* no box had a confidence so far */
-    push (h, "");
-    push (h, SCORED);
-    push (h, "");
-    expect_no_warning (bus);
-    push (h, UNSCORED);
-    expect_warning (bus, "earlier boxes of this stream had one");
-    push (h, SCORED); /* once for each stream */
-    push (h, UNSCORED);
-    expect_no_warning (bus);
-    g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("next")));
-  }
-}
+static const Row losses[] = {
+  /* once for each stream, also if funnel interleaves them */
+  { "threshold", "nmsfilter score-threshold=0.6",
+      "none scored ! unscored !threshold unscored unscored unscored ! stream=2 unscored !convert "
+      "stream=3 scored stream=2 unscored stream=3 scored stream=2 unscored ! unscored=7" },
+  /* only for boxes of the class; boxes of other classes than `classes` pass with any confidence */
+  { "threshold of a class", "nmsfilter class-options=o,b=[o,score-threshold=0.5],c=[o,max=3]",
+      "unscored unscored-c classes=a unscored-b classes= ! unscored-b !threshold" },
+  /* also if only some boxes have no confidence, and with a negative threshold */
+  { "partly scored", "nmsfilter", "both both both ! score-threshold=-0.5 both !threshold" },
+  /* without a threshold, if no box of a frame has a confidence, after a frame in which one had */
+  { "lost scores", "nmsfilter",
+      "unscored none scored none ! unscored !lost scored unscored ! stream=2 "
+      "unscored none scored none ! unscored !lost scored unscored !" },
+  { NULL },
+};
 
 #define LINE "{\"objects\":[{\"x\":1,\"y\":2,\"w\":30,\"h\":40,\"roi_type\":\"a\""
 
@@ -158,7 +125,7 @@ test_converted (void)
   g_free (paths[TRUE]);
 }
 
-static const TestCase cases[] = { CASE (test_global_threshold), CASE (test_class_threshold),
-  CASE (test_partly_scored), CASE (test_lost_scores), CASE (test_converted), { NULL } };
+static const TestCase cases[] = { TEST_ROWS ("/%s", run_row, losses), CASE (test_converted),
+  { NULL } };
 
 GST_TEST_PROGRAM (cases, .needs = "videotestsrc videoconvert");
