@@ -14,18 +14,6 @@
 
 GST_PLUGIN_STATIC_DECLARE (nms);
 
-void *__real_malloc (size_t size);
-void *__real_calloc (size_t count, size_t size);
-void *__real_realloc (void *memory, size_t size);
-void *__real_aligned_alloc (size_t alignment, size_t size);
-int __real_posix_memalign (void **memory, size_t alignment, size_t size);
-
-void *__wrap_malloc (size_t size);
-void *__wrap_calloc (size_t count, size_t size);
-void *__wrap_realloc (void *memory, size_t size);
-void *__wrap_aligned_alloc (size_t alignment, size_t size);
-int __wrap_posix_memalign (void **memory, size_t alignment, size_t size);
-
 static struct
 {
   gint fail_at; /* index of the allocation that fails; -1: none fails */
@@ -41,32 +29,29 @@ fails (void)
   return TRUE;
 }
 
-void *
-__wrap_malloc (size_t size)
-{
-  return fails () ? NULL : __real_malloc (size);
-}
+#define WRAPPED(type, name, ...) \
+  type __real_##name (__VA_ARGS__); \
+  type __wrap_##name (__VA_ARGS__); \
+  type __wrap_##name (__VA_ARGS__)
 
-void *
-__wrap_calloc (size_t count, size_t size)
+WRAPPED (void *, malloc, size_t size) { return fails () ? NULL : __real_malloc (size); }
+
+WRAPPED (void *, calloc, size_t count, size_t size)
 {
   return fails () ? NULL : __real_calloc (count, size);
 }
 
-void *
-__wrap_realloc (void *memory, size_t size)
+WRAPPED (void *, realloc, void *memory, size_t size)
 {
   return fails () ? NULL : __real_realloc (memory, size);
 }
 
-void *
-__wrap_aligned_alloc (size_t alignment, size_t size)
+WRAPPED (void *, aligned_alloc, size_t alignment, size_t size)
 {
   return fails () ? NULL : __real_aligned_alloc (alignment, size);
 }
 
-int
-__wrap_posix_memalign (void **memory, size_t alignment, size_t size)
+WRAPPED (int, posix_memalign, void **memory, size_t alignment, size_t size)
 {
   return fails () ? ENOMEM : __real_posix_memalign (memory, alignment, size);
 }
