@@ -199,6 +199,19 @@ boxes_of (const gchar *text)
   return boxes;
 }
 
+/* Begins a segment at a time, or with rate -1 one that ends there. */
+static void
+begin_segment (GstHarness *h, gdouble rate, GstClockTime time)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.rate = rate;
+  segment.start = rate > 0 ? time : 0;
+  segment.stop = rate > 0 ? GST_CLOCK_TIME_NONE : time;
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+}
+
 /* Plays a step with a dash: gap-a:300+200, eos-m. */
 static void
 play_event (Merging *m, const gchar *step, const gchar *dash)
@@ -211,7 +224,9 @@ play_event (Merging *m, const gchar *step, const gchar *dash)
     gst_harness_set_src_caps_str (h, *step == 's' ? QUARTER_CAPS : FRAME_CAPS);
   } else if (g_str_equal (word, "flush")) {
     push_flush (h);
-    push_segment (h, 0, 0);
+    begin_segment (h, 1, 0);
+  } else if ((g_str_equal (word, "from") || g_str_equal (word, "reverse")) && *rest == ':') {
+    begin_segment (h, *word == 'f' ? 1 : -1, read_time (rest + 1, &rest));
   } else if (g_str_equal (word, "eos")) {
     gst_harness_push_event (h, gst_event_new_eos ());
   } else if (g_str_equal (word, "custom")) {

@@ -60,6 +60,7 @@ void merging_expect_error (GstBus *bus, const gchar *words);
  *   gap-a:300+200  a GAP event of branch a, or m, the main stream; without + of unknown length
  *   eos-a, tag-a, custom-a  other events
  *   flush-a     a flush and the next segment
+ *   from-a:100  a segment begins; reverse-a:900 one with the rate -1 that ends there
  *   small-a     pictures of 320x240 from now on; or large-a, of 640x480
  *   !300        (live) the element waits until 300 ms, which come now
  *   a.in:3      the count `in` of branch a is 3 */

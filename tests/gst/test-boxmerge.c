@@ -18,6 +18,11 @@ static const MergingRow matches[] = {
   /* 60 ms is more than half a frame from 0, and less from 100 ms */
   { "nearest", "boxmerge", 1, FALSE, "a60:1 m0 =0: m100 =100:1 a250:2 m200 =200:2 a.merged:2" },
   { "tolerance", "boxmerge tolerance=1000000", 1, FALSE, "a1:1 m0 =0:1 a102:2 m100 =100:" },
+  { "running times are compared, not timestamps", "boxmerge", 1, FALSE,
+      "from-a:10000 a10100:1 m0 =0: m100 =100:1" },
+  { "backward", "boxmerge", 1, FALSE,
+      "reverse-a:1000 reverse-m:1000 a900:9 m900 =900:9 a800:8 m800 =800:8 a700:7 m700 =700:7 "
+      "a0:1 m0 =0:1" },
   { "waits for each of several branches", "boxmerge", 2, FALSE, "m0 none a0:1 none b0:2 =0:1+2" },
   { "a buffer between main buffers is dropped, and the main buffer waits for the next one",
       "boxmerge tolerance=1000000", 1, FALSE,
@@ -65,28 +70,6 @@ test_upstream_latency (void)
   gst_harness_set_upstream_latency (m.branch[0], 70 * GST_MSECOND);
   g_assert_cmpuint (gst_harness_query_latency (m.main), ==, 270 * GST_MSECOND);
   merging_play (&m, "m0 !270 =0:");
-}
-
-/* Running times are compared, not timestamps. */
-static void
-test_segments (void)
-{
-  for (guint backward = 0; backward < 2; backward++) {
-    GstSegment segment;
-    g_auto (Merging) m = { 0 };
-
-    merging_open (&m, "boxmerge", 1, NULL, FALSE);
-    gst_segment_init (&segment, GST_FORMAT_TIME);
-    segment.rate = backward ? -1 : 1;
-    segment.start = backward ? 0 : 10 * GST_SECOND;
-    segment.stop = backward ? 10 * FRAME : GST_CLOCK_TIME_NONE;
-    gst_harness_push_event (m.branch[0], gst_event_new_segment (&segment));
-    if (backward)
-      gst_harness_push_event (m.main, gst_event_new_segment (&segment));
-    merging_play (&m,
-        backward ? "a900:9 m900 =900:9 a800:8 m800 =800:8 a700:7 m700 =700:7 a0:1 m0 =0:1"
-                 : "a10100:1 m0 =0: m100 =100:1");
-  }
 }
 
 typedef struct
@@ -341,7 +324,7 @@ test_defaults (void)
 }
 
 static const TestCase cases[] = { TEST_ROWS ("/matches/%s", merging_run, matches),
-  CASE (test_upstream_latency), CASE (test_segments), TEST_ROWS ("/places/%s", run_place, places),
+  CASE (test_upstream_latency), TEST_ROWS ("/places/%s", run_place, places),
   CASE (test_cut_unknown_size), CASE (test_malformed_text), CASE (test_wrong_tile),
   CASE (test_what_belongs_to_boxes), CASE (test_shared_memory), CASE (test_shared_buffers),
   CASE (test_defaults), { NULL } };
