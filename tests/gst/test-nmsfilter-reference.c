@@ -94,30 +94,58 @@ chance (GRand *random, gint percent)
   return g_rand_int_range (random, 0, 100) < percent;
 }
 
+/* Returns whether doubles agree with an integer extent: clipped to the frame, start and length may
+ * be off by a pixel. */
+static gboolean
+agrees (gdouble a, gdouble b, gint start, gint length, gint size)
+{
+  const gint first = CLAMP (start, 0, size), last = CLAMP (start + length, 0, size);
+  const gdouble low = CLAMP (MIN (a, b), 0, size), high = CLAMP (MAX (a, b), 0, size);
+
+  return isfinite (a) && isfinite (b) && fabs (low - first) <= 1
+      && fabs ((high - low) - (last - first)) <= 1;
+}
+
+/* Adds normalized doubles to a box. They count if they agree with the integers. */
+static void
+random_doubles (GRand *random, GstStructure *detection, Truth *truth, Rect at)
+{
+  static const gchar *const names[4] = { "x_min", "y_min", "x_max", "y_max" };
+  static const gdouble specials[] = { NAN, INFINITY, -INFINITY, 1e308 };
+  const gint sizes[2] = { FRAME_WIDTH, FRAME_HEIGHT };
+  gdouble corners[4];
+
+  for (guint k = 0; k < 4; k++) {
+    /* multiples of 1/4, so that the limits are met exactly now and then */
+    const gdouble pixel = truth->corners[k]
+        + (chance (random, 50) ? g_rand_int_range (random, -6, 7) / 4.0
+                               : g_rand_double_range (random, -0.45, 0.45));
+    const gint special = g_rand_int_range (random, 0, 200);
+
+    corners[k] = special < 4 ? specials[special] : pixel / sizes[k % 2];
+    gst_structure_set (detection, names[k], G_TYPE_DOUBLE, corners[k], NULL);
+    corners[k] *= sizes[k % 2];
+  }
+  if (agrees (corners[0], corners[2], at.x, (gint) at.w, FRAME_WIDTH)
+      && agrees (corners[1], corners[3], at.y, (gint) at.h, FRAME_HEIGHT))
+    memcpy (truth->corners, corners, sizeof corners);
+}
+
 static void
 random_box (GRand *random, const Draw *draw, GstBuffer *buffer, guint i, Truth *truth)
 {
-  gint label = g_rand_int_range (random, 0, LABELS);
-  gint x = g_rand_int_range (random, -30, 30) + 200 * g_rand_int_range (random, 0, 3);
-  gint y = g_rand_int_range (random, -30, 30) + 150 * g_rand_int_range (random, 0, 3);
-  gint w = g_rand_int_range (random, 0, 8) ? g_rand_int_range (random, 40, 120) : 0;
-  gint h = g_rand_int_range (random, 40, 120);
-  GstVideoRegionOfInterestMeta *roi = add_region (buffer, (gint) i + 1, labels[label],
-      (Rect) { x, y, w, h });
+  const gint label = g_rand_int_range (random, 0, LABELS);
+  const gint x = g_rand_int_range (random, -30, 30) + 260 * g_rand_int_range (random, 0, 3);
+  const gint y = g_rand_int_range (random, -30, 30) + 190 * g_rand_int_range (random, 0, 3);
+  const gint w = g_rand_int_range (random, 0, 8) ? g_rand_int_range (random, 40, 120) : 0;
+  const gint h = g_rand_int_range (random, 40, 120);
+  const Rect at = { x, y, (guint) w, (guint) h };
+  GstVideoRegionOfInterestMeta *roi = add_region (buffer, (gint) i + 1, labels[label], at);
   GstStructure *detection = structure_on (roi, "detection");
 
   *truth = (Truth) { .corners = { x, y, x + w, y + h }, .class_id = label, .parent = -1 };
-  if (g_rand_boolean (random)) {
-    static const gchar *const names[4] = { "x_min", "y_min", "x_max", "y_max" };
-
-    for (guint k = 0; k < 4; k++) {
-      gdouble pixel = truth->corners[k] + g_rand_double_range (random, -0.45, 0.45);
-      gdouble size = k % 2 ? FRAME_HEIGHT : FRAME_WIDTH;
-
-      gst_structure_set (detection, names[k], G_TYPE_DOUBLE, pixel / size, NULL);
-      truth->corners[k] = pixel / size * size;
-    }
-  }
+  if (g_rand_boolean (random))
+    random_doubles (random, detection, truth, at);
   truth->scored = !chance (random, draw->unscored);
   if (truth->scored) {
     /* few values, so that scores are equal; sometimes no score */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * nmsfilter: which boxes of a buffer are kept: thresholds, caps, invalid boxes, action=tag, metas
- * that are not detections, coordinates in doubles and integers (test-boxmeta has more of them).
- * test-nmsfilter-reference compares random frames and settings.
+ * that are not detections, coordinates in doubles and integers. test-nmsfilter-reference compares
+ * random frames and settings.
  */
 #include "gstrunner.h"
 
