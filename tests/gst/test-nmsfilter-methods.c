@@ -187,28 +187,9 @@ test_refusals (void)
   expect_no_starts (refused, G_N_ELEMENTS (refused));
 }
 
-/* method-options change while playing. A value that cannot be used leaves the ones before. */
-static void
-test_options_while_playing (void)
-{
-  g_autoptr (GstHarness)
-      h = harness_new ("nmsfilter method=soft-linear method-options=o,min-score=0.25");
-  GstBus *bus = harness_bus (h);
-
-  expect_through (h, frame_with (FOUR), "1 3 4");
-  gst_util_set_object_arg (G_OBJECT (h->element), "method-options", "o,min-score=-3");
-  assert_says (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING),
-      "Cannot use method-options: min-score=-3 must be");
-  assert_values (h->element, "method-options", "o, min-score=(double)0.25;");
-  expect_through (h, frame_with (FOUR), "1 3 4");
-  g_object_set (h->element, "method-options", NULL, NULL);
-  expect_through (h, frame_with (FOUR), "1 2 3 4");
-}
-
 static const TestCase cases[] = { { "/nmsfilter/methods/rows", test_rows },
   { "/nmsfilter/methods/other-fields", test_other_fields },
   { "/nmsfilter/methods/shared-buffer", test_shared_buffer },
-  { "/nmsfilter/methods/refusals", test_refusals },
-  { "/nmsfilter/methods/options-while-playing", test_options_while_playing }, { NULL } };
+  { "/nmsfilter/methods/refusals", test_refusals }, { NULL } };
 
 GST_TEST_PROGRAM (cases);

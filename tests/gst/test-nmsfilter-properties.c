@@ -136,6 +136,9 @@ test_changes_while_playing (void)
     { "class-options", "o", "1 2" },
     { "class-groups", "a,b", "1" },
     { "class-groups", "", "1 2" },
+    { "method", "soft-linear", "1 2 3" }, /* the score of 3 becomes 0.4 / 3 */
+    { "method-options", "o,min-score=0.2", "1 2" },
+    { "method-options", "o", "1 2 3" },
   };
   g_autoptr (GstHarness) h = harness_new ("nmsfilter");
 
@@ -159,6 +162,8 @@ test_refusals_while_playing (void)
     { "sources=a,b:priority=1", "method", "soft-linear", "priorities in sources", "hard" },
     { "method=soft-linear", "class-groups", "a>b", "\">\" in class-groups", "NULL" },
     { "metric=giou", "method", "soft-linear", "metric=giou", "hard" },
+    { "method-options=o,sigma=2", "method-options", "o, sigma=(int)-3;",
+        "Cannot use method-options: sigma=-3 must be", "o, sigma=(int)2;" },
     { "xla-plugin=first", "xla-plugin", "second", "xla-plugin", "first" },
     { "", "xla-strict", "true", "xla-strict", "false" },
   };
