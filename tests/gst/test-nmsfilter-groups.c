@@ -26,22 +26,18 @@ test_rows (void)
     { "groups", "nmsfilter class-groups=car,truck,bus;person,rider", STREET, "1 4 5" },
     { "groups", "nmsfilter class-groups=bus>truck>car", STREET, "3 4 5 6" },
     { "groups", "nmsfilter class-groups=\"  bus > truck , car ; person>rider;\"", STREET, "3 4 6" },
-    { "groups", "nmsfilter class-groups=bus>boat;car,truck", STREET, "1 3 4 5 6" },
     { "groups", "nmsfilter class-agnostic=true", STREET, "1 5", NULL,
         "suppressed=4 suppressed-by-other-class=4" },
     /* the ranks hold for all classes, and classes of no group have the first one */
     { "groups", "nmsfilter class-agnostic=true class-groups=bus>truck>car", STREET, "4 5" },
     /* ranks count for limits, too: 4, 6 and 3 rank above 5 */
-    { "groups", GROUPS "max-detections=2", STREET, "4 6" },
     { "groups", GROUPS "max-detections=3", STREET, "3 4 6" },
     { "groups", GROUPS "max-candidates=2", STREET, "4 6" },
     /* limits and thresholds are those of the class of a box */
     { "groups", GROUPS "max-per-class=1", STREET, "3 6" },
-    { "groups", GROUPS "score-threshold=0.4", STREET, "2 4 6" },
     { "groups", GROUPS "class-options=o,bus=[o,score-threshold=0.4]", STREET, "2 4 6" },
     { "groups", GROUPS "class-options=o,truck=[o,iou-threshold=0.95],person=[o,max=0]", STREET,
         "2 3 4 6" },
-    { "groups", GROUPS "classes=car,truck", STREET, "2 3 4 5 6" },
     { "groups", GROUPS "method=greedy-merge", STREET, "3 4 6" },
     { "groups", CARS "method=weighted", STREET, "1 4 5 6" },
     { "groups", CARS "method=soft-linear method-options=o,min-score=0.2", STREET, "1 4 5 6" },
@@ -54,8 +50,6 @@ test_rows (void)
     /* boxes without a confidence rank by their class first */
     { "unscored", "nmsfilter class-groups=bus,car", UNSCORED, "1 3" },
     { "unscored", "nmsfilter class-groups=bus>car", UNSCORED, "2 3" },
-    { "unscored", "nmsfilter class-groups=bus,car min-neighbors=1", UNSCORED, "1" },
-    { "unscored", "nmsfilter class-groups=bus>car missing-score=drop", UNSCORED, "1" },
     /* priorities of sources count before the ranks of classes */
     { "sources", "nmsfilter class-groups=bus>car sources=main,far", FAR, "2" },
     { "sources", "nmsfilter class-groups=bus>car sources=main:priority=1,far", FAR, "1" },
