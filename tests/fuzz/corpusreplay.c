@@ -9,43 +9,32 @@
  * Without sanitizers this checks a hundred times as many boxes a second as libFuzzer.
  */
 #include <glib.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
 #define ADDED 2000
 
 static int files;
 static long random_count;
 
-static uint32_t
-random_number (void)
-{
-  static uint32_t state = 2463534242u; /* xorshift */
-
-  state ^= state << 13;
-  state ^= state >> 17;
-  state ^= state << 5;
-  return state;
-}
-
 /* Runs inputs that are made of one at random. */
 static void
-run_random (const uint8_t *data, size_t size)
+run_random (const guint8 *data, gsize size)
 {
-  g_autofree uint8_t *input = g_malloc (size + ADDED);
+  g_autofree guint8 *input = g_malloc (size + ADDED);
+  g_autoptr (GRand) random = g_rand_new_with_seed ((guint32) files);
 
   for (long n = 0; n < random_count; n++) {
-    const size_t length = size + random_number () % ADDED;
+    const gsize length = size + (gsize) g_rand_int_range (random, 0, ADDED);
 
     memcpy (input, data, size);
-    for (size_t i = size; i < length; i++)
-      input[i] = (uint8_t) (random_number () >> 8);
+    for (gsize i = size; i < length; i++)
+      input[i] = (guint8) g_rand_int (random);
     for (int i = 0; i < 8 && size > 0; i++)
-      input[random_number () % size] = (uint8_t) (random_number () >> 8);
+      input[g_rand_int (random) % size] = (guint8) g_rand_int (random);
     LLVMFuzzerTestOneInput (input, length);
   }
 }
@@ -54,14 +43,13 @@ static void
 run_file (const char *path)
 {
   g_autofree char *text = NULL;
+  GError *error = NULL;
   gsize size;
 
-  if (!g_file_get_contents (path, &text, &size, NULL)) {
-    perror (path);
-    exit (1);
-  }
+  g_file_get_contents (path, &text, &size, &error);
+  g_assert_no_error (error);
   /* an allocation of the exact size, so that a sanitizer sees every overrun */
-  g_autofree uint8_t *exact = g_memdup2 (text, size);
+  g_autofree guint8 *exact = g_memdup2 (text, size);
   printf ("%s\n", path);
   fflush (stdout);
   LLVMFuzzerTestOneInput (exact, size);

@@ -4,20 +4,231 @@
  * action=tag, and the result through boxsteady, boxtransform and box_append. Both nmsfilters must
  * make the same decisions; all counters, and the regions that may not change, are checked.
  */
-#include <gst/check/gstharness.h>
-
 #include "fuzzbytes.h"
-#include "fuzzregions.h"
+#include "gstboxes.h"
 #include "meta/boxappend.h"
 
 int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
 GST_PLUGIN_STATIC_DECLARE (nms);
 
+#define MOST_REGIONS 40
+#define PICK(bytes, list) (list)[fuzz_take_byte (bytes) % G_N_ELEMENTS (list)]
+
 #define CAPS(width, height) \
   "video/x-raw,format=GRAY8,framerate=10/1,width=" #width ",height=" #height
 static const gchar *const all_caps[] = { CAPS (64, 64), CAPS (64, 64), CAPS (1, 1),
   CAPS (32767, 32767), "application/x-no-size" };
+
+/* -------------------------------------------------------------------- regions */
+
+/* Lists, because GLib keeps each new name until the process ends. */
+static const gchar *const labels[] = { "person", "car", "", "face", "p\303\251,=[", "roi/person" };
+static const gchar *const names[] = { "detection", "rotation", "nms", "source", "object_id",
+  "recorded", "roi/hint", "other" };
+static const gchar *const fields[] = { "confidence", "x_min", "y_min", "x_max", "y_max", "angle",
+  "label_id", "id", "region_id", "parent_id", "state", "suppressed-by", "name", "cut", "other" };
+static const gchar *const texts[] = { "kept", "suppressed", "main", "left", "", "1e999" };
+
+/* Returns a small number, half of one from a wider range, or any 32 bits. */
+static gint64
+take_integer (FuzzBytes *bytes)
+{
+  gint32 any;
+  gint8 small;
+
+  switch (fuzz_take_byte (bytes) & 3) {
+    case 0:
+    case 1:
+      fuzz_take (bytes, &small, sizeof small);
+      return small;
+    case 2:
+      return (gint64) fuzz_take_byte (bytes) * 16;
+    default:
+      fuzz_take (bytes, &any, sizeof any);
+      return any;
+  }
+}
+
+/* Sets a field to a value of any type, mostly of the right one. */
+static void
+set_field (GstStructure *s, const gchar *name, FuzzBytes *bytes)
+{
+  gdouble number;
+
+  switch (fuzz_take_byte (bytes) % 12) {
+    default:
+      gst_structure_set (s, name, G_TYPE_DOUBLE, (gint8) fuzz_take_byte (bytes) / 64.0, NULL);
+      return;
+    case 1:
+      fuzz_take (bytes, &number, sizeof number);
+      gst_structure_set (s, name, G_TYPE_DOUBLE, number, NULL);
+      return;
+    case 2:
+      gst_structure_set (s, name, G_TYPE_INT, (gint) take_integer (bytes), NULL);
+      return;
+    case 3:
+      gst_structure_set (s, name, G_TYPE_STRING, PICK (bytes, texts), NULL);
+      return;
+    case 4:
+      gst_structure_set (s, name, G_TYPE_STRING, NULL, NULL);
+      return;
+    case 5:
+      gst_structure_set (s, name, G_TYPE_BOOLEAN, fuzz_take_byte (bytes) & 1, NULL);
+      return;
+    case 6:
+      gst_structure_set (s, name, G_TYPE_INT64, take_integer (bytes) * 1048576, NULL);
+      return;
+    case 7:
+      gst_structure_set (s, name, G_TYPE_UINT, (guint) take_integer (bytes), NULL);
+      return;
+    case 8:
+      gst_structure_set (s, name, G_TYPE_FLOAT, fuzz_take_float (bytes), NULL);
+      return;
+    case 9:
+      gst_structure_set (s, name, GST_TYPE_FRACTION, (gint) (gint8) fuzz_take_byte (bytes), 3,
+          NULL);
+      return;
+  }
+}
+
+/* Each structure has the field "mark", which no element knows. */
+static GstStructure *
+take_structure (FuzzBytes *bytes, gint mark)
+{
+  GstStructure *s = gst_structure_new (PICK (bytes, names), "mark", G_TYPE_INT, mark, NULL);
+  guint count = fuzz_take_byte (bytes) % 8;
+
+  for (guint i = 0; i < count; i++)
+    set_field (s, PICK (bytes, fields), bytes);
+  return s;
+}
+
+/* Adds a box as a detector writes it, from a grid of 32 x 32 small places. */
+static void
+add_natural (GstBuffer *buffer, FuzzBytes *bytes, gint mark)
+{
+  gint x = fuzz_take_byte (bytes) & 31, y = fuzz_take_byte (bytes) & 31;
+  gint w = fuzz_take_byte (bytes) & 31, h = fuzz_take_byte (bytes) & 31;
+  GstVideoRegionOfInterestMeta *roi = add_region (buffer, mark + 1, PICK (bytes, labels),
+      (Rect) { x, y, (guint) w, (guint) h });
+
+  roi->parent_id = fuzz_take_byte (bytes) % (2 * MOST_REGIONS);
+  gst_video_region_of_interest_meta_add_param (roi,
+      gst_structure_new ("detection", "mark", G_TYPE_INT, mark, "x_min", G_TYPE_DOUBLE, x / 64.0,
+          "x_max", G_TYPE_DOUBLE, (x + w) / 64.0, "y_min", G_TYPE_DOUBLE, y / 64.0, "y_max",
+          G_TYPE_DOUBLE, (y + h) / 64.0, "confidence", G_TYPE_DOUBLE, fuzz_take_byte (bytes) / 64.0,
+          NULL));
+}
+
+static void
+add_hostile (GstBuffer *buffer, FuzzBytes *bytes, gint mark)
+{
+  guint x = (guint) take_integer (bytes), y = (guint) take_integer (bytes);
+  guint w = (guint) take_integer (bytes), h = (guint) take_integer (bytes);
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta (buffer,
+      PICK (bytes, labels), x, y, w, h);
+  guint count = fuzz_take_byte (bytes) % 5;
+
+  roi->id = (gint) take_integer (bytes);
+  roi->parent_id = (gint) take_integer (bytes);
+  for (guint i = 0; i < count; i++)
+    gst_video_region_of_interest_meta_add_param (roi, take_structure (bytes, mark));
+}
+
+/* Returns a buffer with up to MOST_REGIONS regions. The same bytes make the same buffer. */
+static GstBuffer *
+regions_new (FuzzBytes *bytes)
+{
+  GstBuffer *buffer = frame_new (GST_CLOCK_TIME_NONE);
+
+  for (gint i = 0; i < MOST_REGIONS && bytes->left > 0; i++)
+    if (fuzz_take_byte (bytes) & 1)
+      add_natural (buffer, bytes, i);
+    else
+      add_hostile (buffer, bytes, i);
+  return buffer;
+}
+
+/* Returns pointers to the regions on a buffer, in its order. */
+static GPtrArray *
+regions_of (GstBuffer *buffer)
+{
+  GPtrArray *regions = g_ptr_array_new ();
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+      != NULL)
+    g_ptr_array_add (regions, meta);
+  return regions;
+}
+
+/* Returns whether docs/metadata.md calls a region a detection. */
+static gboolean
+is_detection (const GstVideoRegionOfInterestMeta *roi)
+{
+  gboolean hints = roi->params != NULL;
+
+  for (const GList *l = roi->params; l; l = l->next)
+    hints = hints && g_str_has_prefix (gst_structure_get_name (l->data), "roi/");
+  return !hints;
+}
+
+static guint
+count_detections (GstBuffer *buffer)
+{
+  g_autoptr (GPtrArray) regions = regions_of (buffer);
+  guint count = 0;
+
+  for (guint i = 0; i < regions->len; i++)
+    count += is_detection (regions->pdata[i]);
+  return count;
+}
+
+/* Returns the state in the structure that action=tag wrote, NULL if it wrote none. Writes
+ * suppressed-by, or -1. */
+static const gchar *
+state_of (const GstVideoRegionOfInterestMeta *roi, gint *suppressed_by)
+{
+  const GstStructure *s =
+      gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) roi, "nms");
+
+  *suppressed_by = -1;
+  if (s == NULL || gst_structure_has_field (s, "mark"))
+    return NULL;
+  gst_structure_get_int (s, "suppressed-by", suppressed_by);
+  return gst_structure_get_string (s, "state");
+}
+
+/* Returns the label, place, ids and structures of a region, without what action=tag adds. Free
+ * it. */
+static gchar *
+text_of (const GstVideoRegionOfInterestMeta *roi)
+{
+  GString *text = g_string_new (g_quark_to_string (roi->roi_type));
+
+  g_string_append_printf (text, " %u,%u,%u,%u %d in %d", roi->x, roi->y, roi->w, roi->h, roi->id,
+      roi->parent_id);
+  for (const GList *l = roi->params; l; l = l->next)
+    if (!gst_structure_has_name (l->data, "nms")) {
+      g_autofree gchar *structure = gst_structure_to_string (l->data);
+
+      g_string_append_printf (text, " %s", structure);
+    }
+  return g_string_free (text, FALSE);
+}
+
+static void
+assert_equal (const GstVideoRegionOfInterestMeta *a, const GstVideoRegionOfInterestMeta *b)
+{
+  g_autofree gchar *text = text_of (a), *other = text_of (b);
+
+  g_assert_cmpstr (text, ==, other);
+}
+
+/* -------------------------------------------------------------------- elements */
 
 /* Properties and values; NULL ends the values of one. */
 typedef struct {
@@ -77,17 +288,6 @@ static const Choices transform_choices[] = {
   { "clip", { "false" } },
 };
 
-static GstHarness *
-harness_new (const gchar *factory, const gchar *caps)
-{
-  GstElement *element = gst_element_factory_make (factory, NULL);
-  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
-
-  gst_object_unref (element);
-  gst_harness_set_src_caps_str (h, caps);
-  return h;
-}
-
 /* Sets properties. Values that are refused together cause a warning and do not apply. */
 static void
 choose (GstHarness *h, const Choices *choices, guint count, FuzzBytes *bytes)
@@ -105,47 +305,18 @@ choose (GstHarness *h, const Choices *choices, guint count, FuzzBytes *bytes)
   }
 }
 
-static guint64
-counter (const GstStructure *stats, const gchar *name)
-{
-  guint64 value = 0;
-
-  g_assert (gst_structure_get_uint64 (stats, name, &value));
-  return value;
-}
-
-static GstStructure *
-stats_of (GstHarness *h)
-{
-  GstStructure *stats;
-
-  g_object_get (h->element, "stats", &stats, NULL);
-  return stats;
-}
-
-static guint
-count_detections (GPtrArray *regions)
-{
-  guint count = 0;
-
-  for (guint i = 0; i < regions->len; i++)
-    count += fuzz_regions_is_detection (regions->pdata[i]);
-  return count;
-}
-
 /* Checks the counters of an element that got one frame with `in` boxes. Returns the number that it
  * dropped, the sum of the counters `drops`, which NULL ends. */
 static guint64
 check_stats (GstHarness *h, guint64 in, const gchar *const *drops)
 {
-  g_autoptr (GstStructure) stats = stats_of (h);
   guint64 sum = 0;
 
   for (; *drops != NULL; drops++)
-    sum += counter (stats, *drops);
-  g_assert_cmpuint (counter (stats, "frames"), ==, 1);
-  g_assert_cmpuint (counter (stats, "boxes-in"), ==, in);
-  g_assert_cmpuint (counter (stats, "boxes-out") + sum, ==, in);
+    sum += stat_of (h->element, *drops);
+  assert_stats (h->element, "frames=1");
+  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, in);
+  g_assert_cmpuint (stat_of (h->element, "boxes-out") + sum, ==, in);
   return sum;
 }
 
@@ -159,8 +330,8 @@ may_lose_parent (GPtrArray *tagged, const GstVideoRegionOfInterestMeta *region)
   for (guint i = 0; i < tagged->len && region->parent_id != 0; i++) {
     const GstVideoRegionOfInterestMeta *parent = tagged->pdata[i];
 
-    if (parent->id == region->parent_id && fuzz_regions_is_detection (parent))
-      return g_strcmp0 (fuzz_regions_state (parent, &by), "dropped-class") == 0;
+    if (parent->id == region->parent_id && is_detection (parent))
+      return g_strcmp0 (state_of (parent, &by), "dropped-class") == 0;
   }
   return FALSE;
 }
@@ -173,28 +344,31 @@ check_left (GPtrArray *tagged, guint i, const GstVideoRegionOfInterestMeta *left
 
   if (left->parent_id == 0 && may_lose_parent (tagged, &expected))
     expected.parent_id = 0;
-  g_assert (fuzz_regions_equal (&expected, left, TRUE));
+  assert_equal (&expected, left);
 }
 
 /* Checks the decisions that were tagged against the regions before and those that the other filter
  * did not remove. */
 static void
-check_decisions (GPtrArray *before, GPtrArray *tagged, GPtrArray *left, gboolean changes_kept)
+check_decisions (GstBuffer *original, GstBuffer *with_tags, GstBuffer *removed,
+    gboolean changes_kept)
 {
-  const guint detections = count_detections (before);
+  g_autoptr (GPtrArray) before = regions_of (original), tagged = regions_of (with_tags);
+  g_autoptr (GPtrArray) left = regions_of (removed);
+  const guint detections = count_detections (original);
   guint next = 0;
   gint by;
 
   g_assert_cmpuint (tagged->len, ==, before->len);
   for (guint i = 0; i < before->len; i++) {
-    const gchar *state = fuzz_regions_state (tagged->pdata[i], &by);
+    const gchar *state = state_of (tagged->pdata[i], &by);
     gboolean stays = state == NULL || g_str_equal (state, "kept");
 
-    g_assert (state == NULL || fuzz_regions_is_detection (before->pdata[i]));
+    g_assert (state == NULL || is_detection (before->pdata[i]));
     g_assert_cmpint (by, >=, -1);
     g_assert_cmpint (by, <, (gint) detections);
     if (!stays || !changes_kept || state == NULL)
-      g_assert (fuzz_regions_equal (before->pdata[i], tagged->pdata[i], TRUE));
+      assert_equal (before->pdata[i], tagged->pdata[i]);
     if (stays) {
       g_assert_cmpuint (next, <, left->len);
       check_left (tagged, i, left->pdata[next]);
@@ -209,15 +383,15 @@ static GstBuffer *
 check_append (GstBuffer *target, GstBuffer *source)
 {
   BoxMetaReading *reading = box_meta_reading_new ();
+  const guint before = count_on (target);
   guint count;
 
   target = gst_buffer_make_writable (target);
-  g_autoptr (GPtrArray) before = fuzz_regions_of (target);
   box_meta_reading_take (reading, source, 64, 64, BOX_READ_CUT);
   count = box_append (target, source, reading, 64, 64, "left", FALSE);
-  g_autoptr (GPtrArray) after = fuzz_regions_of (target);
-  g_assert_cmpuint (after->len, ==, before->len + count);
-  for (guint i = before->len; i < after->len; i++) {
+  g_autoptr (GPtrArray) after = regions_of (target);
+  g_assert_cmpuint (after->len, ==, before + count);
+  for (guint i = before; i < after->len; i++) {
     const GstVideoRegionOfInterestMeta *a = after->pdata[i];
 
     for (guint k = 0; k < after->len; k++) {
@@ -233,31 +407,19 @@ check_append (GstBuffer *target, GstBuffer *source)
 static void
 check_transform (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
 {
-  GstHarness *h = harness_new ("boxtransform", caps);
-  g_autoptr (GPtrArray) before = fuzz_regions_of (buffer);
-  const guint len = before->len, detections = count_detections (before);
+  GstHarness *h = harness_new_caps ("boxtransform", caps);
+  const guint before = count_on (buffer), detections = count_detections (buffer);
 
   choose (h, transform_choices, G_N_ELEMENTS (transform_choices), bytes);
   if (gst_harness_push (h, buffer) == GST_FLOW_OK) {
     g_autoptr (GstBuffer) out = gst_harness_pull (h);
-    g_autoptr (GPtrArray) after = fuzz_regions_of (out);
-    g_autoptr (GstStructure) stats = stats_of (h);
 
-    g_assert_cmpuint (counter (stats, "frames"), ==, 1);
-    if (counter (stats, "boxes-in") > 0)
-      g_assert_cmpuint (counter (stats, "boxes-in"), ==, detections);
-    g_assert_cmpuint (counter (stats, "outside"), ==, len - after->len);
+    assert_stats (h->element, "frames=1");
+    if (stat_of (h->element, "boxes-in") > 0)
+      g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, detections);
+    g_assert_cmpuint (stat_of (h->element, "outside"), ==, before - count_on (out));
   }
   gst_harness_teardown (h);
-}
-
-static GstBuffer *
-filter (GstHarness *h, GstBuffer *buffer)
-{
-  GstBuffer *out = gst_harness_push_and_pull (h, buffer);
-
-  g_assert (out != NULL);
-  return out;
 }
 
 /* Sends the boxes of a buffer, which may be tagged, twice through boxsteady, and checks that each
@@ -267,17 +429,15 @@ check_steady (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
 {
   static const Choices choices[] = { { "confirm", { "1", "3" } }, { "hold", { "0", "9" } },
     { "smoothing", { "0", "0.9" } }, { "score", { "best", "box" } }, { "action", { "tag" } } };
-  GstHarness *h = harness_new ("boxsteady", caps);
-  g_autoptr (GPtrArray) before = fuzz_regions_of (buffer);
-  const guint64 in = 2 * (guint64) count_detections (before);
+  GstHarness *h = harness_new_caps ("boxsteady", caps);
+  const guint64 in = 2 * (guint64) count_detections (buffer);
 
   choose (h, choices, G_N_ELEMENTS (choices), bytes);
-  gst_buffer_unref (filter (h, gst_buffer_ref (buffer)));
-  gst_buffer_unref (filter (h, buffer));
-  g_autoptr (GstStructure) stats = stats_of (h);
-  g_assert_cmpuint (counter (stats, "boxes-in"), ==, in);
-  g_assert_cmpuint (counter (stats, "boxes-out") + counter (stats, "unconfirmed"), ==,
-      in + counter (stats, "held"));
+  gst_buffer_unref (through (h, gst_buffer_ref (buffer)));
+  gst_buffer_unref (through (h, buffer));
+  g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, in);
+  g_assert_cmpuint (stat_of (h->element, "boxes-out") + stat_of (h->element, "unconfirmed"), ==,
+      in + stat_of (h->element, "held"));
   gst_harness_teardown (h);
 }
 
@@ -287,16 +447,16 @@ check_select (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
 {
   static const gchar *const drops[] = { "too-small", "too-large", "wrong-aspect-ratio",
     "outside-roi", "dropped-class", "cut-by-edge", NULL };
-  GstHarness *h = harness_new ("boxselect", caps);
-  g_autoptr (GPtrArray) before = fuzz_regions_of (buffer);
+  GstHarness *h = harness_new_caps ("boxselect", caps);
+  const guint before = count_on (buffer), detections = count_detections (buffer);
+  guint64 sum;
   gint action;
 
   choose (h, select_choices, G_N_ELEMENTS (select_choices), bytes);
-  buffer = filter (h, buffer);
-  g_autoptr (GPtrArray) after = fuzz_regions_of (buffer);
-  const guint64 sum = check_stats (h, count_detections (before), drops);
+  buffer = through (h, buffer);
+  sum = check_stats (h, detections, drops);
   g_object_get (h->element, "action", &action, NULL);
-  g_assert_cmpuint (before->len - after->len, ==, action == 0 ? sum : 0);
+  g_assert_cmpuint (before - count_on (buffer), ==, action == 0 ? sum : 0);
   gst_buffer_unref (buffer);
   gst_harness_teardown (h);
 }
@@ -321,33 +481,31 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   const gchar *caps = all_caps[fuzz_take_byte (&bytes) % G_N_ELEMENTS (all_caps)];
   GstHarness *remove, *tag;
   GstBuffer *original, *shared, *removed, *tagged;
+  guint in, gone;
   gint method;
 
   start ();
-  remove = harness_new ("nmsfilter", caps);
-  tag = harness_new ("nmsfilter", caps);
-  gst_util_set_object_arg (G_OBJECT (tag->element), "action", "tag");
+  remove = harness_new_caps ("nmsfilter", caps);
+  tag = harness_new_caps ("nmsfilter action=tag", caps);
   same = bytes;
   choose (remove, filter_choices, G_N_ELEMENTS (filter_choices), &bytes);
   choose (tag, filter_choices, G_N_ELEMENTS (filter_choices), &same);
   FuzzBytes transform = bytes, select;
   fuzz_take (&bytes, &(guint64) { 0 }, sizeof (guint64)); /* those of boxtransform */
   same = bytes;
-  original = fuzz_regions_new (&bytes);
+  original = regions_new (&bytes);
   /* a buffer that is shared is copied, another one is changed in its place */
-  shared = how & 1 ? gst_buffer_ref (original) : fuzz_regions_new (&same);
-  g_autoptr (GPtrArray) before = fuzz_regions_of (original);
-  const guint in = count_detections (before);
+  shared = how & 1 ? gst_buffer_ref (original) : regions_new (&same);
+  in = count_detections (original);
   fuzz_count (in);
 
-  removed = filter (remove, shared);
-  tagged = filter (tag, gst_buffer_ref (original));
-  g_autoptr (GPtrArray) left = fuzz_regions_of (removed);
-  g_autoptr (GPtrArray) with_tags = fuzz_regions_of (tagged);
+  removed = through (remove, shared);
+  tagged = through (tag, gst_buffer_ref (original));
+  gone = count_on (original) - count_on (removed);
   g_object_get (remove->element, "method", &method, NULL);
-  check_decisions (before, with_tags, left, method != 0);
-  g_assert_cmpuint (check_stats (remove, in, drops), ==, before->len - left->len);
-  g_assert_cmpuint (check_stats (tag, in, drops), ==, before->len - left->len);
+  check_decisions (original, tagged, removed, method != 0);
+  g_assert_cmpuint (check_stats (remove, in, drops), ==, gone);
+  g_assert_cmpuint (check_stats (tag, in, drops), ==, gone);
 
   select = transform;
   check_steady (gst_buffer_ref (how & 2 ? tagged : original), caps, &select);
