@@ -1,32 +1,33 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""test-schema SCHEMA RECORDINGS DATA: the schema of recordings and the elements agree.
+"""test-schema SCHEMA DATA METAS PRELOAD: the schema of recordings and the elements agree.
 
-RECORDINGS is the program that makes boxrecord write all kinds of boxes. Every line
-of that and of the recordings in the folder DATA is valid, and has no member that
-the schema lacks; every member and state of the schema occurs. Lines that are wrong
-in one place are refused by the schema, and by boxreplay too.
+boxrecord records random boxes of all kinds, which boxreplay attaches as each of METAS, also behind
+elements that tag them. A recording that is replayed as regions of interest and recorded again is
+the same. Every line of these recordings and of those in the folder DATA is valid, and has no member
+that the schema lacks; every member and state of the schema occurs. Lines that are wrong in one
+place are refused by the schema, and by boxreplay too. PRELOAD is for gst-launch-1.0.
 """
 import copy
 import glob
 import json
 import os
+import random
+import re
 import subprocess
 import sys
 import tempfile
-
-PYTHON = "/usr/bin/python3"  # Debian's, where another one comes first in PATH
+from itertools import zip_longest
 
 try:
     import jsonschema
     VALIDATOR = jsonschema.Draft202012Validator
 except (ImportError, AttributeError) as error:
-    if os.path.exists(PYTHON) and os.environ.get("NMS_SCHEMA_PYTHON") is None:
-        os.environ["NMS_SCHEMA_PYTHON"] = PYTHON
-        os.execv(PYTHON, [PYTHON] + sys.argv)
     print("SKIP: the schema of recordings is not checked, because python3-jsonschema 4 or newer "
           "is missing: %s" % error)
     sys.exit(77)
+
+SCHEMA, DATA, METAS, PRELOAD = sys.argv[1:]
 
 FULL = {
     "timestamp": 5, "outside-segment": True, "dropped": 2, "stream": 1, "stream-id": "a",
@@ -73,6 +74,58 @@ DL_STREAMER = {
                  "detection": {"bounding_box": {"x_min": -10.0, "x_max": 10.0, "y_min": 0.0,
                                                 "y_max": 9.0}, "confidence": 0.5}},
                 {"x": 0, "y": 0, "w": 320, "h": 240, "tensors": [], "scene": CLASSIFICATION}]}
+
+
+def sized(width, height, rate):
+    return "video/x-raw,format=GRAY8,width=%d,height=%d,framerate=%s" % (width, height, rate)
+
+
+FRAMES = 60
+ALL_CAPS = [sized(768, 576, "10/1"), "application/x-frames", sized(1921, 1081, "0/1"),
+            sized(1921, 7, "30000/1001")]
+LABELS = ["", "person", "traffic light", "\"\\\n\x02", "\xe9", "{[,:]}"]
+NUMBERS = [0, 1, -3 / 64, 1e5 / 3, 1e22, -1e-300, 1e300, 5e-324]
+
+# Boxes to which these elements give all states but cut-by-edge.
+STATES = {"objects": [
+    {"x": x, "y": y, "w": w, "h": w, "region_id": 1, "roi_type": label,
+     "detection": {"confidence": confidence} if confidence else {}}
+    for x, y, w, label, confidence in (
+        (0, 0, 100, "a", 0.9), (0, 0, 100, "a", 0.8), (200, 0, 100, "a", 0.7),
+        (200, 0, 100, "a", 0.6), (0, 300, 9, "a", 0.1), (0, 300, 9, "a", None),
+        (400, 300, 9, "b", None), (400, 300, 9, "other", 0.9))]}
+TAGGERS = [
+    "nmsfilter action=tag score-threshold=0.2 classes=a,b " + option for option in (
+        "max-detections=1", "max-candidates=2", "missing-score=drop", "min-neighbors=1")]
+TAGGERS += ["boxselect action=tag " + option for option in (
+    "min-width=50", "max-width=50", "max-aspect-ratio=0.5", "roi=0,0,9,9", "drop-classes=a")]
+TAGGERS += ["boxsteady action=tag iou-threshold=1"]
+
+
+def random_number(rng):
+    return rng.choice((rng.choice(NUMBERS), rng.uniform(-0.5, 1.5)))
+
+
+def random_int(rng):
+    return rng.choice((rng.randint(-1, 3), rng.randrange(-2**31, 2**31)))
+
+
+def random_box(rng):
+    """A box whose pixels agree half of the time with its edges, and that lacks some members."""
+    x, y, w, h = (rng.uniform(*bounds) for bounds in ((-0.3, 1.2), (-0.3, 1.2), (0, 0.8), (0, 1)))
+    off = rng.choice((0, rng.uniform(-0.02, 0.02)))
+    edges = {"x_min": x + off, "y_min": y, "x_max": x + w + off, "y_max": y + h}
+    detection = {"bounding_box": edges, "confidence": random_number(rng),
+                 "label_id": random_int(rng)}
+    box = {"x": round(768 * x), "y": round(576 * y), "w": round(768 * w), "h": round(576 * h),
+           "roi_type": rng.choice(LABELS), "region_id": random_int(rng),
+           "parent_id": random_int(rng), "id": random_int(rng), "rotation": random_number(rng),
+           "detection": detection,
+           "nms": {"state": rng.choice(("suppressed", "cut-by-edge")), "suppressed-by": 0}}
+    for part in (box, detection):
+        for name in [name for name in part if name not in "xywh" and rng.random() < 0.4]:
+            del part[name]
+    return box
 
 
 def closed(schema):
@@ -167,16 +220,81 @@ def right_frames():
     yield {"objects": [{"detection": FULL["objects"][0]["detection"]}], "tags": {"a": None}}
 
 
-def skipped_by_boxreplay(recordings, folder, frames):
-    path = os.path.join(folder, "frames.txt")
+def write_lines(path, frames):
     with open(path, "w", encoding="utf-8") as file:
-        for frame in frames:
-            if isinstance(frame, dict) and frame.get("outside-segment") is True:
-                # its boxes are not needed, so boxreplay does not check them
-                frame = {name: value for name, value in frame.items() if name != "outside-segment"}
-            file.write(json.dumps(frame) + "\n")
-    return int(subprocess.run([recordings, "--skipped", path], check=True, text=True,
-                              stdout=subprocess.PIPE).stdout)
+        file.writelines(json.dumps(frame) + "\n" for frame in frames)
+    return path
+
+
+def read_lines(path):
+    """The lines of a recording without their times, which are those of the frames."""
+    with open(path, encoding="utf-8") as file:
+        return [re.sub('"timestamp":[0-9]+,', "", line) for line in file]
+
+
+def chain(frames, caps, replay, *elements):
+    """A pipeline of a boxreplay with the properties `replay` and these elements."""
+    return " ! ".join((
+        "fakesrc num-buffers=%d sizetype=fixed sizemax=16 datarate=160 format=time" % frames,
+        "capsfilter caps=" + caps, "boxreplay match=index " + replay, *elements, "fakesink"))
+
+
+def play(chains):
+    """Returns what gst-launch-1.0 prints."""
+    environment = dict(os.environ, LD_PRELOAD=PRELOAD,
+                       ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
+    return subprocess.run(["gst-launch-1.0", "-m", *" ".join(chains).split()], check=True,
+                          text=True, stdout=subprocess.PIPE, env=environment).stdout
+
+
+def skipped_by_boxreplay(folder, frames):
+    # outside of the segment boxes are not needed, so boxreplay does not check them
+    path = write_lines(os.path.join(folder, "frames.txt"), [
+        {name: value for name, value in frame.items()
+         if name != "outside-segment" or value is not True}
+        if isinstance(frame, dict) else frame for frame in frames])
+    # three frames for each line, because a line may state two dropped frames
+    printed = play([chain(3 * len(frames), ALL_CAPS[0], "on-error=skip location=" + path)])
+    return int(re.findall(r"boxreplay, .*skipped=\(guint64\)(\d+)", printed)[-1])
+
+
+def record(path, caps, meta, out, *elements):
+    """A chain that replays the recording `path` and records it again as `out`."""
+    return chain(FRAMES, caps, "location=%s meta=%s" % (path, meta), *elements,
+                 "boxrecord format=%s location=%s" % (out.rsplit(".", 1)[1], out))
+
+
+def make_recordings(folder):
+    """Writes recordings *.jsonl, and checks that recordings survive."""
+    rng, first, second = random.Random(1), [], []
+    inputs = [(os.path.join(DATA, name), caps) for name, caps in (
+        ("boxes.jsonl", ALL_CAPS[0]), ("boxes-nosize.jsonl", ALL_CAPS[1]),
+        ("boxes.mot.txt", ALL_CAPS[0]))]
+    pairs = list(zip((path for path, _ in inputs), (
+        folder + name for name in ("/0-roi.jsonl", "/1-roi.jsonl", "/2-roi.mot"))))
+    for number, caps in enumerate(ALL_CAPS):
+        frames = [{"objects": [random_box(rng) for _ in range(rng.randrange(6))]}
+                  for _ in range(FRAMES)]
+        inputs.append((write_lines("%s/random-%d.txt" % (folder, number), frames), caps))
+    for number, (path, caps) in enumerate(inputs):
+        out = "%s/%d-" % (folder, number)
+        for meta in METAS.split():
+            first.append(record(path, caps, meta, out + meta + ".jsonl"))
+            first.append(record(path, caps, meta, out + meta + "-tagged.jsonl",
+                                "nmsfilter action=tag"))
+        first.append(record(path, caps, "roi", out + "roi.mot"))
+        for name in ("roi.jsonl", "roi.mot"):
+            second.append(record(out + name, caps, "roi", out + "again-" + name))
+            pairs.append((out + name, out + "again-" + name))
+    states = write_lines(os.path.join(folder, "states.txt"), [STATES] * 5)
+    first += [record(states, ALL_CAPS[0], "roi", "%s/states-%d.jsonl" % (folder, i), tagger)
+              for i, tagger in enumerate(TAGGERS)]
+    play(first)
+    play(second)
+    for once, again in pairs:
+        before, after = read_lines(once), read_lines(again)
+        for number, lines in enumerate(zip_longest(before, after[:len(before)]), 1):
+            assert lines[0] == lines[1], "%s:%d: %s became %s" % (once, number, *lines)
 
 
 def check_recordings(schema, paths):
@@ -199,15 +317,14 @@ def check_recordings(schema, paths):
 
 
 def main():
-    schema_path, recordings, data = sys.argv[1:]
-    with open(schema_path, encoding="utf-8") as file:
+    with open(SCHEMA, encoding="utf-8") as file:
         schema = json.load(file)
     VALIDATOR.check_schema(schema)
     validator = VALIDATOR(schema)
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([recordings, folder], check=True)
+        make_recordings(folder)
         check_recordings(schema, glob.glob(os.path.join(folder, "*.jsonl"))
-                         + glob.glob(os.path.join(data, "*.jsonl")))
+                         + glob.glob(os.path.join(DATA, "*.jsonl")))
         right, wrong = list(right_frames()), list(wrong_frames())
         classified = {"emotion", "scene", "classification/m"}  # named by the model
         for frame, part in ([(DL_STREAMER, schema)]
@@ -219,7 +336,7 @@ def main():
         for frame in wrong:
             assert not validator.is_valid(frame), "valid: %s" % json.dumps(frame)
         for frames, expected in ((right, 0), (wrong, len(wrong))):
-            skipped = skipped_by_boxreplay(recordings, folder, frames)
+            skipped = skipped_by_boxreplay(folder, frames)
             assert skipped == expected, "boxreplay refuses %d of %d lines" % (skipped, len(frames))
     print("%d right and %d wrong lines: the schema and boxreplay agree" % (len(right), len(wrong)))
 
