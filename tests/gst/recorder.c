@@ -41,7 +41,7 @@ recorder_push (GstHarness *h, guint index, guint boxes)
   GstBuffer *buffer = frame_new (index * FRAME);
 
   for (; boxes > 0; boxes--)
-    gst_buffer_add_video_region_of_interest_meta (buffer, "car", boxes, 2, 3, 4);
+    add_region (buffer, 0, NULL, (Rect) { (gint) boxes, 2, 3, 4 });
   return gst_harness_push (h, buffer);
 }
 
@@ -50,17 +50,6 @@ recorder_push_range (GstHarness *h, guint from, guint to)
 {
   for (; from < to; from++)
     g_assert_cmpint (recorder_push (h, from, 1), ==, GST_FLOW_OK);
-}
-
-void
-recorder_must_say (GstBus *bus, GstMessageType type, const gchar *text)
-{
-  GstMessage *message;
-
-  assert_says (gst_bus_pop_filtered (bus, type), text);
-  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
-  if (message)
-    g_error ("it says: %s", message_text (message));
 }
 
 guint
@@ -174,25 +163,9 @@ play_step (gpointer player, const gchar *step)
 gchar *
 recorder_text (const gchar *after)
 {
-  GString *text = g_string_new (NULL);
-  g_auto (GStrv) list = g_strsplit (after, " ", -1);
-
   if (*after == '\0' || after[strspn (after, "0123456789dh- ")])
-    return g_string_free (g_string_assign (text, after), FALSE);
-  for (guint i = 0; list[i]; i++) {
-    const gchar *kind = list[i];
-    const GstClockTime time = steps_time (list[i], &kind);
-
-    g_string_append_c (text, '{');
-    if (GST_CLOCK_TIME_IS_VALID (time))
-      g_string_append_printf (text, "\"timestamp\":%" G_GUINT64_FORMAT ",", time);
-    if (*kind == 'd')
-      g_string_append (text, "\"dropped\":1,");
-    if (*kind == 'h')
-      g_string_append (text, "\"outside-segment\":true,");
-    g_string_append (text, "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n");
-  }
-  return g_string_free (text, FALSE);
+    return g_strdup (after);
+  return steps_records (after, FALSE);
 }
 
 static void
@@ -287,10 +260,8 @@ recorder_row (gconstpointer data)
   else
     r.h = recorder_new (&bus, r.path, row->properties);
   steps_play (row->steps, play_step, &r);
-  if (row->says)
-    recorder_must_say (bus, strchr (row->steps, '!') ? GST_MESSAGE_ERROR : GST_MESSAGE_WARNING,
-        row->says);
-  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  steps_must_say (bus, strchr (row->steps, '!') ? GST_MESSAGE_ERROR : GST_MESSAGE_WARNING,
+      row->says, NULL);
   if (r.pad)
     gst_harness_teardown (r.pad);
   harness_free (r.h);

@@ -4,7 +4,7 @@
 
 #include "steps.h"
 
-/* Number of boxes of a line longer than PIPE_BUF: about 12 kB. */
+/* Number of boxes of a line longer than PIPE_BUF: about 8 kB. */
 #define BIG 200
 
 /* The steps that a recorder plays, and the lines that it must write. */
@@ -24,9 +24,8 @@ typedef struct
    *   lines:3    the file has three lines, lines:>3 more, or the reader has got them */
   const gchar *steps;
   /* The text of the file at the end, or what the reader or the pad gets; NULL: not compared.
-   * "0 1d - 2h" are times of lines with the box 1,2,3,4: 1d says dropped, 2h outside-segment, - has
-   * no time. The pad gets lines such as "gap 3+1" for an event, which lasts one frame, and "3+1 "
-   * in front of the text of a buffer. */
+   * "0 1d - 2h" are records as steps_records takes them. The pad gets lines such as "gap 3+1" for
+   * an event, which lasts one frame, and "3+1 " in front of the text of a buffer. */
   const gchar *after;
   const gchar *says; /* the only error or warning contains this; NULL: there is none */
 } RecorderRow;
@@ -49,9 +48,6 @@ GstFlowReturn recorder_push (GstHarness *h, guint index, guint boxes);
 
 /* Pushes frames from..to-1, each with one box; fails unless each passes. */
 void recorder_push_range (GstHarness *h, guint from, guint to);
-
-/* Fails unless there is exactly one error or warning, of this type and with this text. */
-void recorder_must_say (GstBus *bus, GstMessageType type, const gchar *text);
 
 /* Fails unless `text` consists of complete lines of JSON. Returns their number. */
 guint recorder_lines (const gchar *text);

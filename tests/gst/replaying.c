@@ -8,49 +8,6 @@
 
 #include "textfiles.h"
 
-/* Appends the line of a record with this time and a box at x. Returns the text behind its kind. */
-static const gchar *
-append_record (GString *text, const gchar *kind, GstClockTime time, guint x)
-{
-  g_string_append_c (text, '{');
-  if (GST_CLOCK_TIME_IS_VALID (time))
-    g_string_append_printf (text, "\"timestamp\":%" G_GUINT64_FORMAT ",", time);
-  if (*kind == 'h')
-    g_string_append (text, "\"outside-segment\":true,");
-  if (*kind == 'o')
-    g_string_append (text, "\"objects\":[]}\n");
-  else if (*kind == 'm')
-    g_string_append (text, "\"objects\":[{}]}\n");
-  else
-    g_string_append_printf (text, "\"objects\":[{\"x\":%u,\"y\":0,\"w\":4,\"h\":4}]}\n", x);
-  return kind + (*kind && strchr ("hom", *kind));
-}
-
-gchar *
-replay_records (const gchar *times)
-{
-  GString *text = g_string_new (NULL);
-  g_auto (GStrv) list = g_strsplit (times, " ", -1);
-  guint x = 0;
-
-  for (guint i = 0; list[i]; i++) {
-    const gchar *kind = list[i], *end = NULL;
-    GstClockTime first;
-    gint range;
-
-    if (g_str_equal (kind, "n")) {
-      g_string_append_c (text, '\n');
-      continue;
-    }
-    range = steps_range (list[i], &kind, &first);
-    for (gint k = 0; k <= ABS (range); k++)
-      end = append_record (text, kind, steps_nth (first, range, k), ++x);
-    if (*end)
-      steps_unknown (list[i]);
-  }
-  return g_string_free (text, FALSE);
-}
-
 GstBuffer *
 replay_buffer (GstClockTime pts)
 {
@@ -75,7 +32,7 @@ contents_new (Replay *r, const gchar *contents)
     return path;
   }
   if (*contents && contents[strspn (contents, "0123456789. -hmno")] == '\0')
-    contents = records = replay_records (contents);
+    contents = records = steps_records (contents, TRUE);
   path = text_file_new ("replay.txt", contents, -1);
   for (; *contents; contents++)
     r->records += *contents == '\n';
@@ -130,32 +87,6 @@ replay_x_at (Replay *r, GstClockTime pts)
   return first_x (buffer);
 }
 
-void
-replay_must_say (Replay *r, GstMessageType type, const gchar *what)
-{
-  g_autoptr (GstMessage) message = gst_bus_pop_filtered (r->bus, type);
-  g_autoptr (GstMessage) second = gst_bus_pop_filtered (r->bus, type);
-  g_autofree gchar *text = NULL;
-
-  g_assert_nonnull (message);
-  text = message_text (message);
-  if (second)
-    g_error ("a second message after: %s", text);
-  if (strstr (text, what) == NULL)
-    g_error ("said: %s\nnot: %s", text, what);
-  if (strstr (text, r->path) == NULL)
-    g_error ("%s does not name the file", text);
-}
-
-void
-replay_append (const gchar *path, const gchar *text, gsize length)
-{
-  int fd = open (path, O_WRONLY | O_APPEND | O_CREAT, 0600);
-
-  g_assert_cmpint (write (fd, text, length), ==, length);
-  close (fd);
-}
-
 /* Plays a step that begins with + or <. */
 static void
 write_step (Replay *r, const gchar *step)
@@ -168,7 +99,7 @@ write_step (Replay *r, const gchar *step)
   if (*at == '\'') {
     g_string_append (text, at + 1);
   } else {
-    at = append_record (text, at, time, ++r->records);
+    at = steps_record (text, at, time, ++r->records);
     if (*at == '!')
       result = at + 1;
     else if (*at)
@@ -186,7 +117,10 @@ write_step (Replay *r, const gchar *step)
   } else if (r->fd >= 0) {
     g_assert_cmpint (write (r->fd, text->str, text->len), ==, text->len);
   } else {
-    replay_append (*step == '<' ? old : r->path, text->str, text->len);
+    int fd = open (*step == '<' ? old : r->path, O_WRONLY | O_APPEND | O_CREAT, 0600);
+
+    g_assert_cmpint (write (fd, text->str, text->len), ==, text->len);
+    close (fd);
   }
 }
 
@@ -241,7 +175,7 @@ must_give (Replay *r, GstFlowReturn flow, const gchar *step, const gchar *result
     r->failed |= flow == GST_FLOW_ERROR;
     return;
   }
-  x = *result == '-' ? -1 : (gint) strtol (result, &end, 10) + offset;
+  x = g_str_equal (result, "-") ? -1 : (gint) strtol (result, &end, 10) + offset;
   if (end == result || *end)
     steps_unknown (step);
   g_assert_cmpstr (gst_flow_get_name (flow), ==, "ok");
@@ -294,15 +228,10 @@ void
 replay_row (gconstpointer data)
 {
   const ReplayRow *row = data;
-  GstMessage *message;
   Replay r;
 
   replay_open (&r, row->contents, row->properties);
   replay_play (&r, row->steps);
-  if (row->says)
-    replay_must_say (&r, r.failed ? GST_MESSAGE_ERROR : GST_MESSAGE_WARNING, row->says);
-  message = gst_bus_pop_filtered (r.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
-  if (message)
-    g_error ("it says: %s", message_text (message));
+  steps_must_say (r.bus, r.failed ? GST_MESSAGE_ERROR : GST_MESSAGE_WARNING, row->says, r.path);
   replay_close (&r);
 }

@@ -7,8 +7,8 @@
 /* The harness has 10 frames a second and room for boxes at any x. */
 #define CAPS "video/x-raw,format=GRAY8,width=9000,height=9000,framerate=10/1"
 
-/* A line with one box, 4 x 4 pixels at x, 0; `members` come before its objects. */
-#define LINE(members, x) "{" members "\"objects\":[{\"x\":" #x ",\"y\":0,\"w\":4,\"h\":4}]}\n"
+/* A line with the box x,2,3,4; `members` come before its objects. */
+#define LINE(members, x) "{" members "\"objects\":[{\"x\":" #x ",\"y\":2,\"w\":3,\"h\":4}]}\n"
 
 typedef struct
 {
@@ -26,18 +26,13 @@ typedef struct
 typedef struct
 {
   const gchar *name, *properties;
-  /* The text of the file, "|" for a FIFO, "pad" for the pad boxes, or times of records in frames:
-   * "0 1.5 4..9 - 2o". The first record has a box with x = 1, the second one with x = 2, and so on.
-   *   -     a record without a time
-   *   2o    no objects
-   *   2h    outside-segment
-   *   2m    a malformed box
-   *   n     an empty line */
+  /* The text of the file, "|" for a FIFO, "pad" for the pad boxes, or what steps_records takes: the
+   * first record has a box with x = 1, the second one with x = 2, and so on. */
   const gchar *contents;
   /* Those of steps_event, and with times in frames:
    *   2:7        a buffer at 2 * FRAME gets a first box with x = 7
    *   2..4:7     buffers at 2, 3 and 4 get 7, 8 and 9; 4..2:9 is the reverse
-   *   2:-        it gets no box
+   *   2:-        it gets no box, as 2:-1
    *   -:7        the buffer has no PTS
    *   2:!        the push ends in an error; 2:!eos in another result
    *   1?         a buffer at 1 is pushed by a thread, and waits; ?:7 is its result
@@ -65,16 +60,7 @@ void replay_play (Replay *r, const gchar *steps);
 void replay_close (Replay *r);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Replay, replay_close)
 
-/* Returns JSON Lines with records at these times. Free it. */
-gchar *replay_records (const gchar *times);
-
 GstBuffer *replay_buffer (GstClockTime pts);
 
 /* Pushes one buffer. Returns x of its first box, or -1 if it has none. */
 gint replay_x_at (Replay *r, GstClockTime pts);
-
-/* Fails unless the only message of that type contains `what` and the name of the file. */
-void replay_must_say (Replay *r, GstMessageType type, const gchar *what);
-
-/* Appends bytes to a file, or creates it. */
-void replay_append (const gchar *path, const gchar *text, gsize length);

@@ -107,3 +107,67 @@ steps_event (GstHarness *h, const gchar *step)
     g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
   return TRUE;
 }
+
+const gchar *
+steps_record (GString *text, const gchar *kind, GstClockTime time, guint x)
+{
+  static const struct
+  {
+    gchar kind;
+    const gchar *members;
+  } kinds[] = { { 'd', "\"dropped\":1," }, { 'h', "\"outside-segment\":true," } };
+
+  g_string_append_c (text, '{');
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    g_string_append_printf (text, "\"timestamp\":%" G_GUINT64_FORMAT ",", time);
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    g_string_append (text, *kind == kinds[i].kind ? kinds[i].members : "");
+  if (*kind == 'o')
+    g_string_append (text, "\"objects\":[]}\n");
+  else if (*kind == 'm')
+    g_string_append (text, "\"objects\":[{}]}\n");
+  else
+    g_string_append_printf (text,
+        "\"objects\":[{\"x\":%u,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n", x);
+  return kind + (*kind && strchr ("dhom", *kind));
+}
+
+gchar *
+steps_records (const gchar *records, gboolean numbered)
+{
+  GString *text = g_string_new (NULL);
+  g_auto (GStrv) list = g_strsplit (records, " ", -1);
+  guint count = 0;
+
+  for (guint i = 0; list[i]; i++) {
+    const gchar *kind = list[i], *end = NULL;
+    GstClockTime first;
+    gint range;
+
+    if (g_str_equal (kind, "n")) {
+      g_string_append_c (text, '\n');
+      continue;
+    }
+    range = steps_range (list[i], &kind, &first);
+    for (gint k = 0; k <= ABS (range); k++, count++)
+      end = steps_record (text, kind, steps_nth (first, range, k), numbered ? count + 1 : 1);
+    if (*end)
+      steps_unknown (list[i]);
+  }
+  return g_string_free (text, FALSE);
+}
+
+void
+steps_must_say (GstBus *bus, GstMessageType type, const gchar *words, const gchar *file)
+{
+  GstMessage *message = words ? gst_bus_pop_filtered (bus, type) : NULL;
+
+  if (words) {
+    g_assert_nonnull (message);
+    assert_says (gst_message_ref (message), words);
+    assert_says (message, file ? file : "");
+  }
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+  if (message)
+    g_error ("it says: %s", message_text (message));
+}

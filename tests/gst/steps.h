@@ -32,5 +32,20 @@ GstClockTime steps_nth (GstClockTime first, gint range, gint i);
  *   matched=3  no event: the field `matched` of the property stats is 3 */
 gboolean steps_event (GstHarness *h, const gchar *step);
 
+/* Appends a line of JSON with this time and the box x,2,3,4. Returns the text behind its kind:
+ *   d   one frame is dropped before it
+ *   h   it is outside of its segment
+ *   o   no objects
+ *   m   a malformed box */
+const gchar *steps_record (GString *text, const gchar *kind, GstClockTime time, guint x);
+
+/* Returns JSON Lines with records such as "0 1.5 4..9 - 2o"; n is an empty line. x is 1, or counts
+ * the records from 1 if `numbered`. Free it. */
+gchar *steps_records (const gchar *records, gboolean numbered);
+
+/* Fails unless there is exactly one error or warning, which has this type and contains these words
+ * and the name of the file (NULL: any). If `words` is NULL, there must be none. */
+void steps_must_say (GstBus *bus, GstMessageType type, const gchar *words, const gchar *file);
+
 /* Ends the test with the text of the step. */
 void steps_unknown (const gchar *step) G_GNUC_NORETURN;

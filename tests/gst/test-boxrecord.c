@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxrecord: the text that it writes, byte by byte, and what append=true continues. */
+/* boxrecord: the text that it writes, byte by byte, what append=true continues, and the pad
+ * boxes. */
 #include "gstrunner.h"
 #include "recorder.h"
 #include "textfiles.h"
@@ -7,10 +8,14 @@
 #define CAPS "video/x-raw,format=GRAY8,width=768,height=576,framerate=10/1"
 #define SMALL_CAPS "video/x-raw,format=GRAY8,width=4,height=8,framerate=0/1"
 #define NO_SIZE "application/x-anything"
-#define LINE "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n"
+#define TEXT(time) \
+  "{\"timestamp\":" time ",\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n"
+#define LINE TEXT ("0")
 #define MOT_LINE(number) number ",-1,2,3,3,4,-1,-1,-1,-1\n"
 #define NO_BOXES "{\"objects\":[]}"
 #define OLD "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4}]}\n"
+
+#define BEGIN "sparse stream\ntext/x-raw\nsegment 0+0\n"
 
 #define ID_LINE \
   "{\"timestamp\":0,\"stream-id\":\"a\\\"camera\\\"\"," \
@@ -65,6 +70,16 @@ static const RecorderRow rows[] = {
       "the reader closed the pipe" },
   { "a_reader_may_come_back", "on-error=continue", "|", "0 leave 1..3 failed=1 open 4 close",
       "2d 3 4", "the reader closed the pipe" },
+
+  { "pad_begins_as_the_video_does", "", "pad", "from-2 2o",
+      "sparse stream\ntext/x-raw\nsegment 2+2\ngap 2+1\n" },
+  { "pad_pushes_a_line_with_the_times_of_the_frame", "", "pad", "3 frames=1",
+      BEGIN "3+1 " TEXT ("300000000") },
+  { "pad_pushes_empty_lines_if_told_so", "empty-lines=true", "pad", "3o",
+      BEGIN "3+1 {\"timestamp\":300000000,\"objects\":[]}\n" },
+  { "pad_forwards_gaps_flushes_and_eos", "", "pad", "0 gap-1 seek-0 1 eos",
+      BEGIN "0+1 " TEXT ("0") "gap 1+1\nflush-start\nflush-stop\nsegment 0+0\n"
+                              "1+1 " TEXT ("100000000") "eos\n" },
   { NULL },
 };
 
@@ -150,7 +165,7 @@ frames_become_lines (void)
     g_string_append (expected, frames[i].line);
     text_file_must_be (path, expected->str);
   }
-  recorder_must_say (bus, GST_MESSAGE_WARNING, "");
+  steps_must_say (bus, GST_MESSAGE_WARNING, "", NULL);
 }
 
 static void
@@ -175,27 +190,99 @@ mot_text_is_written (void)
   g_assert_cmpint (count_messages (bus, GST_MESSAGE_WARNING), ==, 2); /* label, NaN */
 }
 
-/* A last line longer than the block that is read first. */
+/* A last line longer than the block that is read first, and as long a line behind it without its
+ * end, which is removed. */
 static void
 appending_reads_a_long_line (void)
 {
-  g_autoptr (GString) text = g_string_new ("{\"timestamp\":0,\"objects\":[");
-  g_autofree gchar *path = NULL;
-  GstHarness *h;
+  for (guint half = 0; half < 2; half++) {
+    g_autoptr (GString) text = g_string_new ("{\"timestamp\":0,\"objects\":[");
+    g_autofree gchar *path = NULL, *whole = NULL;
+    GstHarness *h;
 
-  for (guint i = 0; i < 20000; i++)
-    g_string_append_printf (text, "%s{\"x\":1,\"y\":2,\"w\":3,\"h\":4}", i ? "," : "");
-  g_string_append (text, "]}\n\n  \n");
-  path = text_file_new ("long.jsonl", text->str, -1);
-  h = recorder_new (NULL, path, "append=true");
-  g_assert_cmpint (recorder_push (h, 0, 0), ==, GST_FLOW_OK);
-  gst_harness_teardown (h);
-  g_string_append (text, "{\"timestamp\":0,\"objects\":[]}\n");
-  text_file_must_be (path, text->str);
+    for (guint i = 0; i < 20000; i++)
+      g_string_append_printf (text, "%s{\"x\":1,\"y\":2,\"w\":3,\"h\":4}", i ? "," : "");
+    whole = g_strconcat (text->str, "]}\n\n  \n", half ? text->str : NULL, NULL);
+    path = text_file_new ("long.jsonl", whole, -1);
+    h = recorder_new (NULL, path, "append=true");
+    g_assert_cmpint (recorder_push (h, 0, 0), ==, GST_FLOW_OK);
+    gst_harness_teardown (h);
+    g_string_append (text, "]}\n\n  \n{\"timestamp\":0,\"objects\":[]}\n");
+    text_file_must_be (path, text->str);
+  }
+}
+
+/* -------------------------------------------------------------------- the pad boxes */
+
+#define VIDEO_AND_TEXT "boxrecord name=r ! fakesink async=false r.boxes ! identity name=text "
+
+/* Demuxers take text with < or & for markup. */
+static void
+the_pad_writes_markup_as_escapes (void)
+{
+  static const gchar expected[] = "{\"timestamp\":0,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
+                                  "\"roi_type\":\"\\u003cb\\u003e\\u0026amp\",\"region_id\":1,"
+                                  "\"detection\":{\"label\":\"\\u003cb\\u003e\\u0026amp\"}}]}\n";
+  g_autoptr (GstHarness) h = gst_harness_new_parse (VIDEO_AND_TEXT);
+  g_autoptr (GstBuffer) text = NULL;
+
+  gst_harness_set_src_caps_str (h, "application/x-anything");
+  text = through (h, frame_with ("1 <b>&amp 1,2,3,4"));
+  g_assert_cmpuint (gst_buffer_get_size (text), ==, strlen (expected));
+  g_assert_cmpint (gst_buffer_memcmp (text, 0, expected, strlen (expected)), ==, 0);
+}
+
+static void
+the_pad_stops_at_an_error_downstream (void)
+{
+  g_autoptr (GstHarness) h = gst_harness_new_parse (VIDEO_AND_TEXT "error-after=1");
+
+  gst_harness_set_src_caps_str (h, FRAME_CAPS);
+  g_assert_cmpint (gst_harness_push (h, frame_with ("")), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (h, frame_with ("1 a 1,2,3,4")), ==, GST_FLOW_ERROR);
+}
+
+static void
+pass_a_box (GstHarness *h)
+{
+  gst_buffer_unref (through (h, frame_with ("1 a 1,2,3,4")));
+}
+
+/* Neither a pad without a peer nor one at its end stops the video. */
+static void
+the_pad_leaves_the_video_alone (void)
+{
+  static const GstEventType begin[] = { GST_EVENT_STREAM_START, GST_EVENT_CAPS, GST_EVENT_SEGMENT };
+  g_autoptr (GstElement) element = element_new ("boxrecord");
+  GstPad *pad = gst_element_request_pad_simple (element, "boxes");
+  g_autoptr (GstPadTemplate) template = gst_pad_get_pad_template (pad);
+  g_autoptr (GstHarness) h = gst_harness_new_with_element (element, "sink", "src"), boxes = NULL;
+  g_autoptr (GstBuffer) text = NULL;
+
+  gst_harness_set_src_caps_str (h, FRAME_CAPS);
+  pass_a_box (h);
+  gst_pad_push_event (pad, gst_event_new_eos ());
+  pass_a_box (h);
+  g_assert_null (gst_element_request_pad (element, template, NULL, NULL));
+  gst_element_release_request_pad (element, pad);
+  gst_object_unref (pad);
+  pass_a_box (h);
+
+  /* a pad requested in mid-stream gets the same events first */
+  boxes = gst_harness_new_with_element (element, NULL, "boxes");
+  pass_a_box (h);
+  for (guint i = 0; i < G_N_ELEMENTS (begin); i++) {
+    g_autoptr (GstEvent) event = gst_harness_try_pull_event (boxes);
+
+    g_assert_cmpint (GST_EVENT_TYPE (event), ==, begin[i]);
+  }
+  text = gst_harness_try_pull (boxes);
+  g_assert_nonnull (text);
 }
 
 static const TestCase cases[] = { TEST_ROWS ("/%s", recorder_row, rows), CASE (frames_become_lines),
   CASE (mot_text_is_written), CASE (marked_lines_are_those_of_rows),
-  CASE (appending_reads_a_long_line), { NULL } };
+  CASE (appending_reads_a_long_line), CASE (the_pad_writes_markup_as_escapes),
+  CASE (the_pad_stops_at_an_error_downstream), CASE (the_pad_leaves_the_video_alone), { NULL } };
 
 GST_TEST_PROGRAM (cases);

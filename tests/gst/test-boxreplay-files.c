@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* boxreplay: malformed files, pipes, states, and recordings that are written while they are
- * replayed. */
+/* boxreplay: malformed files, pipes, states, recordings that are written while they are replayed,
+ * and the pad boxes. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +19,13 @@
 
 #define AROUND(bad) LINE ("\"timestamp\":0,", 1) bad "\n" LINE ("\"timestamp\":200000000,", 3)
 #define HALF "{\"timestamp\":100000000,\"objects\":[{\"x\":"
+#define UNFINISHED LINE ("\"timestamp\":0,", 1) HALF
+#define ONE_IS_MATCHED "0:1 1:- 2:- eos skipped=1 matched=1"
 #define REST ",\"y\":0,\"w\":4,\"h\":4}]}\n"
+
+#define LINES 64 /* lines that the pad holds */
+#define BAD_TEXT "pad boxes: text at 0:00:00.100000000: "
+#define LONG LINE ("\"makes-the-line-longer-than-max-line\":true,", 1)
 
 static const ReplayRow rows[] = {
   { "malformed_lines_name_file_and_line", "", AROUND ("1,2,3,4,5,6,7,8,9,10"), "0:!",
@@ -35,6 +41,9 @@ static const ReplayRow rows[] = {
       ":3: neither JSON Lines (which begins with '{') nor MOT" },
   { "an_empty_file_is_a_recording", "", "", "0:- eos" },
   { "the_format_is_as_set", "format=mot", "{\"objects\":[]}", "0:!", ":1: frame is not a number" },
+  { "an_unfinished_line_is_a_warning", "", UNFINISHED, ONE_IS_MATCHED, ":2: " },
+  { "an_unfinished_line_is_skipped", "on-error=skip", UNFINISHED, ONE_IS_MATCHED, ":2: " },
+  { "an_unfinished_line_by_index", "match=index", UNFINISHED, ONE_IS_MATCHED, ":2: " },
   { "unfinished_mot_text_is_a_warning", "", MOT_LINE "2,1,2", "0:1 1:-", ":2: 3 columns" },
   { "no_beginning_of_mot_text_is_an_error", "", MOT_LINE "2,1,x", "0:!", ":2: " },
   { "boxes_without_any_frame_size", "", NO_SIZE, "bare 0:!",
@@ -80,6 +89,33 @@ static const ReplayRow rows[] = {
   { "a_silent_pipe_is_a_warning_and_is_interrupted", "", "|", WAITING, "has had no line for 1 s" },
   { "a_silent_file_is_a_warning_and_is_interrupted", "follow=true", "", WAITING,
       "has had no line for 1 s" },
+
+  /* the pad boxes: text belongs to the frame of the same running time */
+  { "pad_attaches_text_of_the_same_time", "", "pad",
+      "+0 +1.49 +2.51 0:1 1:2 2:- 3:3 matched=3 boxes=3" },
+  { "pad_drops_and_counts_text_without_a_frame", "", "pad",
+      "+0 +1 +2 +5 2:3 eos unmatched=3 +6!eos" },
+  { "pad_takes_a_gap_or_eos_for_no_boxes", "", "pad", "text-gap-0/2 0:- 1:- +2 2:1 text-eos 3:-" },
+  /* matroskamux of GStreamer 1.28 stores a gap as text without content */
+  { "pad_takes_empty_text_for_no_boxes", "", "pad",
+      "+0' 0:- +1'\n 1:- +2'\t 2:- matched=0 skipped=0" },
+  { "pad_waits_for_the_text", "", "pad", "1? +0 waits-30 +1 ?:2" },
+  { "pad_waits_no_longer_than_told", "boxes-timeout=50000000", "pad", "0:- took-50 +0 +1 1:2" },
+  /* text and video may have segments that begin at different times */
+  { "pad_matches_by_running_time", "", "pad", "from-100 +1 101:1" },
+  { "pad_a_flush_interrupts_the_wait", "", "pad", "1? seek-0 ?:!flushing +0 0:1" },
+  { "pad_ready_interrupts_the_wait", "", "pad", "1? ready ?:!flushing" },
+  { "pad_a_flush_of_the_pad_forgets_its_text", "", "pad", "+0 text-seek-0 +1 0:- 1:2" },
+  { "pad_malformed_text_is_an_error", "", "pad", "+1'{ 1:!", BAD_TEXT },
+  { "pad_unfinished_text_is_an_error", "", "pad", "+1'" HALF " 1:!", BAD_TEXT },
+  { "pad_text_in_no_utf8_is_an_error", "", "pad", "+1'\xff\xff 1:!", BAD_TEXT },
+  { "pad_an_array_is_an_error", "", "pad", "+1'[] 1:!", BAD_TEXT },
+  { "pad_null_is_an_error", "", "pad", "+1'null 1:!", BAD_TEXT },
+  { "pad_malformed_text_is_skipped", "on-error=skip max-line=80", "pad",
+      "+1'{ 1:- +2'" HALF " 2:- +3'\xff\xff 3:- +4'[] 4:- +5'null 5:- +6'" LONG " 6:- +7 7:1 "
+      "skipped=6",
+      BAD_TEXT },
+  { "pad_text_needs_times", "", "pad", "+-!error", "text with timestamps" },
   { NULL },
 };
 
@@ -109,21 +145,6 @@ unusable_files_fail_at_start (void)
         expect_no_start (element, refused[i][1]);
     gst_element_set_state (element, GST_STATE_NULL);
   }
-}
-
-static void
-an_unfinished_line_is_a_warning (void)
-{
-  static const gchar *const properties[] = { "", "on-error=skip", "match=index" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (properties); i++)
-    for (guint cut = 2; cut < 50; cut += 20) {
-      g_autofree gchar *text = replay_records ("0 1");
-
-      text[strlen (text) - cut] = '\0';
-      replay_row (
-          &(ReplayRow) { "", properties[i], text, "0:1 1:- 2:- eos skipped=1 matched=1", ":2: " });
-    }
 }
 
 static void
@@ -164,7 +185,7 @@ labels_are_limited (void)
   assert_stats (r.h->element, "labels-refused=2 boxes=6");
   g_assert_cmpint (g_quark_try_string ("limit-c"), ==, 0);
   g_assert_cmpint (g_quark_try_string (longest), ==, 0);
-  replay_must_say (&r, GST_MESSAGE_WARNING, "without its label, because max-labels (2)");
+  steps_must_say (r.bus, GST_MESSAGE_WARNING, "without its label, because max-labels (2)", r.path);
 
   replay_row (&(ReplayRow) { "", "match=index max-labels=0", text->str,
       "0:1 1:1 2:1 3:1 4:1 5:1 labels-refused=0", NULL });
@@ -177,7 +198,7 @@ labels_are_limited (void)
 static void
 states_may_repeat (void)
 {
-  g_autofree gchar *text = replay_records ("0 1 2"), *before = NULL;
+  g_autofree gchar *text = steps_records ("0 1 2", TRUE), *before = NULL;
   g_autofree gchar *path = text_file_new ("again.jsonl", text, -1);
   g_autofree gchar *copy = text_file_path ("copy.jsonl");
   g_autoptr (GstElement) pipeline =
@@ -235,9 +256,75 @@ latency_includes_the_wait (void)
   }
 }
 
+/* -------------------------------------------------------------------- the pad boxes */
+
+/* Pushes more text than the pad holds. */
+static gpointer
+push_many (gpointer replay)
+{
+  for (guint i = 0; i < LINES + 2; i++) {
+    g_autofree gchar *step = g_strdup_printf ("+%u", i);
+
+    replay_play (replay, step);
+  }
+  return NULL;
+}
+
+static void
+the_pad_holds_so_many_lines (void)
+{
+  GThread *thread;
+  g_auto (Replay) r = { 0 };
+
+  replay_open (&r, "pad", "");
+  thread = g_thread_new ("boxes", push_many, &r);
+  g_usleep (50000);
+  replay_play (&r, "0:1 65:66");
+  g_thread_join (thread);
+  g_assert_cmpuint (stat_of (r.h->element, "unmatched"), ==, LINES);
+}
+
+static void
+the_pad_reads_what_a_demuxer_escaped (void)
+{
+  g_autoptr (GstBuffer) buffer = NULL;
+  g_auto (Replay) r = { 0 };
+
+  replay_open (&r, "pad", "meta=roi");
+  replay_play (&r,
+      "+0'{&quot;objects&quot;:[{&quot;x&quot;:1,&quot;y&quot;:2,&quot;w&quot;:3,&quot;h&quot;:4,"
+      "&quot;roi_type&quot;:&quot;it&apos;s\\u003cb\\u003e\\u0026amp;&quot;}]}");
+  buffer = through (r.h, replay_buffer (0));
+  g_assert_cmpuint (gst_buffer_get_video_region_of_interest_meta (buffer)->roi_type, ==,
+      g_quark_from_string ("it's<b>&amp;"));
+}
+
+/* A pad cannot be requested while the element runs; a released one gives no boxes. */
+static void
+the_pad_is_requested_before_the_start (void)
+{
+  GstElement *element;
+  GstPad *pad;
+  g_auto (Replay) r = { 0 };
+
+  replay_open (&r, "pad", "");
+  element = r.h->element;
+  pad = gst_element_get_static_pad (element, "boxes");
+  replay_play (&r, "+0 0:1");
+  gst_element_release_request_pad (element, pad);
+  gst_object_unref (pad);
+  replay_play (&r, "1:-");
+  g_assert_null (gst_element_request_pad_simple (element, "boxes"));
+  gst_element_set_state (element, GST_STATE_READY);
+  pad = gst_element_request_pad_simple (element, "boxes");
+  g_assert_nonnull (pad);
+  gst_object_unref (pad);
+}
+
 static const TestCase cases[] = { TEST_ROWS ("/%s", replay_row, rows),
-  CASE (unusable_files_fail_at_start), CASE (an_unfinished_line_is_a_warning),
-  CASE (long_lines_are_refused), CASE (labels_are_limited), CASE (states_may_repeat),
-  CASE (a_pipe_has_one_replay), CASE (latency_includes_the_wait), { NULL } };
+  CASE (unusable_files_fail_at_start), CASE (long_lines_are_refused), CASE (labels_are_limited),
+  CASE (states_may_repeat), CASE (a_pipe_has_one_replay), CASE (latency_includes_the_wait),
+  CASE (the_pad_holds_so_many_lines), CASE (the_pad_reads_what_a_demuxer_escaped),
+  CASE (the_pad_is_requested_before_the_start), { NULL } };
 
 GST_TEST_PROGRAM (cases);
