@@ -216,6 +216,19 @@ states_may_repeat (void)
   }
 }
 
+/* What is counted and warned of in one stream is not in the next one. */
+static void
+a_restart_warns_again (void)
+{
+  g_auto (Replay) r = { 0 };
+
+  replay_open (&r, AROUND ("x"), "on-error=skip");
+  for (guint i = 0; i < 2; i++) {
+    replay_play (&r, "again 0:1 1:- 2:3 skipped=1 boxes=2");
+    steps_must_say (r.bus, GST_MESSAGE_WARNING, ":2: the line is not a JSON object", r.path);
+  }
+}
+
 /* Two replays of one pipe would each get a part of its lines. */
 static void
 a_pipe_has_one_replay (void)
@@ -323,8 +336,9 @@ the_pad_is_requested_before_the_start (void)
 
 static const TestCase cases[] = { TEST_ROWS ("/%s", replay_row, rows),
   CASE (unusable_files_fail_at_start), CASE (long_lines_are_refused), CASE (labels_are_limited),
-  CASE (states_may_repeat), CASE (a_pipe_has_one_replay), CASE (latency_includes_the_wait),
-  CASE (the_pad_holds_so_many_lines), CASE (the_pad_reads_what_a_demuxer_escaped),
-  CASE (the_pad_is_requested_before_the_start), { NULL } };
+  CASE (states_may_repeat), CASE (a_restart_warns_again), CASE (a_pipe_has_one_replay),
+  CASE (latency_includes_the_wait), CASE (the_pad_holds_so_many_lines),
+  CASE (the_pad_reads_what_a_demuxer_escaped), CASE (the_pad_is_requested_before_the_start),
+  { NULL } };
 
 GST_TEST_PROGRAM (cases);

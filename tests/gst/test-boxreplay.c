@@ -42,6 +42,8 @@ static const ReplayRow rows[] = {
   { "lines_without_a_time_are_passed_over", "", SOME_TIMES, "0:1 1:- 2:3" },
   { "mot_text_is_replayed", "", MOT, "0:1 1:- 2:6 3:- boxes=3" },
   { "mot_boxes_that_are_ignored_are_counted", "", IGNORED, "0:- 1:- 2:2 ignored=1" },
+  { "mot_text_follows_seeks", "", MOT,
+      "0:1 seek-2 2:6 seek-0 0:1 1:- 2:6 reverse-3 2:6 1:- 0:1 boxes=9" },
   { "mot_sorted_by_track_is_refused", "on-error=skip", MOT "2,2,2,3,4,5,1,-1,-1,-1\n", "0:!",
       ":4: frame 2 comes after frame 3 of line 3" },
   { "mot_text_has_no_times", "match=timestamp", MOT, "0:!", "MOT text has no times" },
@@ -63,6 +65,11 @@ static const ReplayRow rows[] = {
    * computed from the time */
   { "a_contiguous_segment_keeps_the_index", "match=index", "0..7",
       "0:1 1.6:2 3.2:3 from-0 4.8:4 from-0 7:8" },
+  /* a stop ends all state */
+  { "a_restart_begins_anew", "", "0..9",
+      "seek-5 5:6 7:8 eos matched=2 unmatched=8 again frames=0 matched=0 0:1 1:2 eos unmatched=8" },
+  { "a_restart_begins_anew_by_index", "match=index", "0..9", "5:1 6:2 again 5:1 6:2 matched=2" },
+  { "a_restart_in_a_loop", "loop=true", "0..2", "0..2:1 3..5:1 6:1 again 0..2:1 3..5:1" },
   { "a_gap_is_no_frame", "", "0 1 2 3", "0:1 gap-1 2:3 unmatched=2" },
   /* every frame gets the boxes that were recorded last for it */
   { "the_same_seeks_give_the_same_boxes", "match=timestamp", PARTS,
