@@ -264,6 +264,23 @@ def record(path, caps, meta, out, *elements):
                  "boxrecord format=%s location=%s" % (out.rsplit(".", 1)[1], out))
 
 
+def kept_members(box):
+    """The members of a box that a recording keeps as they are."""
+    return {name: value for name, value in {**box, **box.get("detection", {})}.items()
+            if name not in ("x", "y", "w", "h", "detection", "label") and value not in (0, "")}
+
+
+def must_keep(frames, path):
+    """Checks that a recording of these random frames has lost nothing."""
+    with open(path, encoding="utf-8") as file:
+        for number, (frame, line) in enumerate(zip_longest(frames, file), 1):
+            for box, recorded in zip_longest(frame["objects"], json.loads(line)["objects"]):
+                kept = kept_members(recorded)
+                lost = {name: value for name, value in kept_members(box).items()
+                        if value != kept.get(name, value if name == "bounding_box" else None)}
+                assert not lost, "%s:%d: lost %s" % (path, number, lost)
+
+
 def make_recordings(folder):
     """Writes recordings *.jsonl, and checks that recordings survive."""
     rng, first, second = random.Random(1), [], []
@@ -272,10 +289,10 @@ def make_recordings(folder):
         ("boxes.mot.txt", ALL_CAPS[0]))]
     pairs = list(zip((path for path, _ in inputs), (
         folder + name for name in ("/0-roi.jsonl", "/1-roi.jsonl", "/2-roi.mot"))))
-    for number, caps in enumerate(ALL_CAPS):
-        frames = [{"objects": [random_box(rng) for _ in range(rng.randrange(6))]}
-                  for _ in range(FRAMES)]
-        inputs.append((write_lines("%s/random-%d.txt" % (folder, number), frames), caps))
+    drawn = [[{"objects": [random_box(rng) for _ in range(rng.randrange(6))]}
+              for _ in range(FRAMES)] for _ in ALL_CAPS]
+    inputs += [(write_lines("%s/random-%d.txt" % (folder, number), frames), caps)
+               for number, (frames, caps) in enumerate(zip(drawn, ALL_CAPS))]
     for number, (path, caps) in enumerate(inputs):
         out = "%s/%d-" % (folder, number)
         for meta in METAS.split():
@@ -291,6 +308,8 @@ def make_recordings(folder):
               for i, tagger in enumerate(TAGGERS)]
     play(first)
     play(second)
+    for number, frames in enumerate(drawn, len(inputs) - len(drawn)):
+        must_keep(frames, "%s/%d-roi.jsonl" % (folder, number))
     for once, again in pairs:
         before, after = read_lines(once), read_lines(again)
         for number, lines in enumerate(zip_longest(before, after[:len(before)]), 1):
