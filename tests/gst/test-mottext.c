@@ -13,7 +13,7 @@ typedef struct
 
 static const Row rows[] = {
   { "mot_lines_are_read", "1,3,794.27,247.59,71.245,174.88,0.91,-1,-1,-1",
-      "0: 793.27,246.59,864.515,421.47 x=793 w=71 id=3 confidence=0.91" },
+      "0: 793.27,246.59,864.515,421.47 (793,247,71,175) id=3 confidence=0.91" },
   /* no track, no confidence; numbers as numpy writes them */
   { "blanks_are_passed_over", " 2.0e+00 , -1 , 1 , 1 , 2 , 3 , -1 , -1 , -1 , -1 \r",
       "1: 0,0,2,3" },
@@ -81,8 +81,9 @@ read_row (gconstpointer data)
     append_number (result, ",", b->y1);
     append_number (result, ",", b->x2);
     append_number (result, ",", b->y2);
-    if (b->x != b->x1 || b->w != b->x2 - b->x1)
-      g_string_append_printf (result, " x=%d w=%d", (gint) b->x, (gint) b->w);
+    if (b->x != b->x1)
+      g_string_append_printf (result, " (%d,%d,%d,%d)", (gint) b->x, (gint) b->y, (gint) b->w,
+          (gint) b->h);
     if (b->flags & BOX_HAS_TRACK_ID)
       g_string_append_printf (result, " id=%d", b->track_id);
     if (b->flags & BOX_HAS_CONFIDENCE)
