@@ -149,11 +149,6 @@ word_step (Replay *r, const gchar *step)
     gst_harness_set_src_caps_str (r->h, "application/x-anything");
   } else if (g_str_equal (step, "ready")) {
     gst_element_set_state (r->h->element, GST_STATE_READY);
-  } else if (g_str_equal (step, "again")) {
-    gst_element_set_state (r->h->element, GST_STATE_NULL);
-    gst_element_set_state (r->h->element, GST_STATE_PLAYING);
-    gst_harness_push_event (r->h, gst_event_new_stream_start ("again"));
-    gst_harness_set_src_caps_str (r->h, CAPS);
   } else if (g_str_equal (step, "truncate")) {
     g_assert_cmpint (truncate (r->path, 0), ==, 0);
   } else if (g_str_equal (step, "unlink")) {

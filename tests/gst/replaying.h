@@ -40,7 +40,6 @@ typedef struct
    *   took-50    50 ms have passed since the first step
    *   bare       caps without a size and a rate
    *   ready      the element stops
-   *   again      it stops and plays another stream
    *   +5         a record at 5 is written to the file or FIFO, or pushed to the pad with this time;
    *              5!eos has another result than ok; 5'text and 'text write this text instead
    *   move       the file is moved away; <5 and <'text write to that one

@@ -57,6 +57,17 @@ steps_nth (GstClockTime first, gint range, gint i)
   return first + (GstClockTime) (range < 0 ? -i : i) * FRAME;
 }
 
+static void
+restart (GstHarness *h)
+{
+  GstCaps *caps = gst_pad_get_current_caps (h->srcpad);
+
+  gst_element_set_state (h->element, GST_STATE_NULL);
+  gst_element_set_state (h->element, GST_STATE_PLAYING);
+  g_assert_true (gst_harness_push_event (h, gst_event_new_stream_start ("again")));
+  gst_harness_set_src_caps (h, caps);
+}
+
 gboolean
 steps_event (GstHarness *h, const gchar *step)
 {
@@ -65,7 +76,7 @@ steps_event (GstHarness *h, const gchar *step)
     const gchar *word;
     guint least, most; /* numbers behind the word */
   } events[] = { { "from", 1, 3 }, { "flush", 0, 0 }, { "seek", 1, 1 }, { "reverse", 1, 1 },
-    { "gap", 1, 2 }, { "eos", 0, 0 } };
+    { "gap", 1, 2 }, { "eos", 0, 0 }, { "again", 0, 0 } };
   const gchar *at = step + strcspn (step, "-");
   g_autofree gchar *word = g_strndup (step, (gsize) (at - step));
   GstClockTime times[3];
@@ -88,6 +99,8 @@ steps_event (GstHarness *h, const gchar *step)
     steps_unknown (step);
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
+  if (*word == 'a')
+    restart (h);
   if (strchr ("fsr", *word) && !g_str_equal (word, "from"))
     push_flush (h);
   if (*word == 'r') {

@@ -29,6 +29,7 @@ GstClockTime steps_nth (GstClockTime first, gint range, gint i);
  *   reverse-5  flush and a segment with the rate -1 that ends at 5
  *   gap-5      a gap of one frame; gap-5/2 of two
  *   eos
+ *   again      the element stops and plays, and another stream begins
  *   matched=3  no event: the field `matched` of the property stats is 3 */
 gboolean steps_event (GstHarness *h, const gchar *step);
 

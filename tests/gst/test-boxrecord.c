@@ -58,6 +58,11 @@ static const RecorderRow rows[] = {
   { "a_file_is_kept_without_an_end", "flush=buffer", OLD, "", OLD },
   { "a_file_is_emptied_by_the_end", "flush=buffer", OLD, "eos lines:0", "" },
   { "a_file_that_was_moved_away_is_not_replaced", "", OLD, "move eos lines:0", "" },
+  /* a stop ends all state */
+  { "a_restart_begins_anew", "", NULL, "0 1 frames=2 again frames=0 5 frames=1", "5" },
+  { "a_restart_of_mot_text_begins_anew", "format=mot", NULL, "0 1 again 5", MOT_LINE ("1") },
+  { "a_restart_forgets_what_was_dropped", "on-error=continue", "|",
+      "0 leave 1 failed=1 again open 4 close", "4", "the reader closed the pipe" },
   { "lines_are_handed_on_as_set", "flush=buffer", NULL,
       "0..99 lines:0 100..1999 lines:>1000 eos lines:2000" },
   { "lines_are_handed_on_at_the_stop", "flush=buffer", NULL, "0..4 lines:0", "0 1 2 3 4" },
@@ -168,6 +173,7 @@ frames_become_lines (void)
   steps_must_say (bus, GST_MESSAGE_WARNING, "", NULL);
 }
 
+/* A restart writes the same text, and warns again of labels and NaN. */
 static void
 mot_text_is_written (void)
 {
@@ -177,17 +183,20 @@ mot_text_is_written (void)
   g_autoptr (GstHarness) h = recorder_new (&bus, path, "format=mot");
 
   gst_harness_set_src_caps_str (h, CAPS);
-  for (guint i = 0; i < G_N_ELEMENTS (boxes); i++) {
-    GstBuffer *buffer = frame_new (i * FRAME);
+  for (guint round = 0; round < 2; round++) {
+    for (guint i = 0; i < G_N_ELEMENTS (boxes); i++) {
+      GstBuffer *buffer = frame_new (i * FRAME);
 
-    add_boxes (buffer, boxes[i]);
-    if (i > 0)
-      add_structure (gst_buffer_get_video_region_of_interest_meta (buffer),
-          "object_id, id=(int)7;");
-    g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+      add_boxes (buffer, boxes[i]);
+      if (i > 0)
+        add_structure (gst_buffer_get_video_region_of_interest_meta (buffer),
+            "object_id, id=(int)7;");
+      g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+    }
+    text_file_must_be (path, "2,7,10,1,30,60,-1,-1,-1,-1\n3,7,10,1,30,60,0.5,-1,-1,-1\n");
+    g_assert_cmpint (count_messages (bus, GST_MESSAGE_WARNING), ==, 2);
+    steps_event (h, "again");
   }
-  text_file_must_be (path, "2,7,10,1,30,60,-1,-1,-1,-1\n3,7,10,1,30,60,0.5,-1,-1,-1\n");
-  g_assert_cmpint (count_messages (bus, GST_MESSAGE_WARNING), ==, 2); /* label, NaN */
 }
 
 /* A last line longer than the block that is read first, and as long a line behind it without its

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "gstrunner.h"
-#include "playing.h"
 #include "replaying.h"
 #include "textfiles.h"
 
@@ -194,28 +193,6 @@ labels_are_limited (void)
 
 /* -------------------------------------------------------------------- states */
 
-/* A pipeline may play again: its recording is read again, and written anew. */
-static void
-states_may_repeat (void)
-{
-  g_autofree gchar *text = steps_records ("0 1 2", TRUE), *before = NULL;
-  g_autofree gchar *path = text_file_new ("again.jsonl", text, -1);
-  g_autofree gchar *copy = text_file_path ("copy.jsonl");
-  g_autoptr (GstElement) pipeline =
-      playing_new ("videotestsrc num-buffers=3 ! video/x-raw,width=16,height=16,framerate=10/1 ! "
-                   "boxreplay name=r location=%s ! boxrecord location=%s ! fakesink",
-          path, copy);
-
-  for (guint i = 0; i < 5; i++) {
-    playing_to_end (pipeline);
-    g_assert_cmpuint (playing_stat (pipeline, "r", "matched"), ==, 3);
-    if (before == NULL)
-      before = text_file_read (copy);
-    g_assert_nonnull (strstr (before, "200000000"));
-    text_file_must_be (copy, before);
-  }
-}
-
 /* What is counted and warned of in one stream is not in the next one. */
 static void
 a_restart_warns_again (void)
@@ -336,9 +313,8 @@ the_pad_is_requested_before_the_start (void)
 
 static const TestCase cases[] = { TEST_ROWS ("/%s", replay_row, rows),
   CASE (unusable_files_fail_at_start), CASE (long_lines_are_refused), CASE (labels_are_limited),
-  CASE (states_may_repeat), CASE (a_restart_warns_again), CASE (a_pipe_has_one_replay),
-  CASE (latency_includes_the_wait), CASE (the_pad_holds_so_many_lines),
-  CASE (the_pad_reads_what_a_demuxer_escaped), CASE (the_pad_is_requested_before_the_start),
-  { NULL } };
+  CASE (a_restart_warns_again), CASE (a_pipe_has_one_replay), CASE (latency_includes_the_wait),
+  CASE (the_pad_holds_so_many_lines), CASE (the_pad_reads_what_a_demuxer_escaped),
+  CASE (the_pad_is_requested_before_the_start), { NULL } };
 
 GST_TEST_PROGRAM (cases);
