@@ -8,6 +8,7 @@
  * replaced and up to 2,000 bytes added, all at random. The inputs of a run are always the same.
  * Without sanitizers this checks a hundred times as many boxes a second as libFuzzer.
  */
+#include <dirent.h>
 #include <glib.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,22 +61,20 @@ run_file (const char *path)
 static void
 run_path (const char *path)
 {
-  GDir *folder = g_dir_open (path, 0, NULL);
-  GList *names = NULL;
-  const char *name;
+  struct dirent **entries;
+  const int count = scandir (path, &entries, NULL, alphasort);
 
-  if (!folder) {
+  if (count < 0)
     run_file (path);
-    return;
+  for (int i = 0; i < count; i++) {
+    g_autofree char *name = g_build_filename (path, entries[i]->d_name, NULL);
+
+    if (entries[i]->d_name[0] != '.')
+      run_path (name);
+    free (entries[i]);
   }
-  while ((name = g_dir_read_name (folder)))
-    if (name[0] != '.')
-      names = g_list_insert_sorted (names, g_build_filename (path, name, NULL),
-          (GCompareFunc) strcmp);
-  g_dir_close (folder);
-  for (const GList *l = names; l; l = l->next)
-    run_path (l->data);
-  g_list_free_full (names, g_free);
+  if (count >= 0)
+    free (entries);
 }
 
 int
