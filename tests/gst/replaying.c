@@ -8,16 +8,6 @@
 
 #include "textfiles.h"
 
-GstBuffer *
-replay_buffer (GstClockTime pts)
-{
-  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 256, NULL);
-
-  GST_BUFFER_PTS (buffer) = pts;
-  GST_BUFFER_DURATION (buffer) = FRAME;
-  return buffer;
-}
-
 /* Creates the recording, and returns its location. */
 static gchar *
 contents_new (Replay *r, const gchar *contents)
@@ -81,7 +71,7 @@ first_x (GstBuffer *buffer)
 gint
 replay_x_at (Replay *r, GstClockTime pts)
 {
-  g_autoptr (GstBuffer) buffer = gst_harness_push_and_pull (r->h, replay_buffer (pts));
+  g_autoptr (GstBuffer) buffer = gst_harness_push_and_pull (r->h, frame_new (pts));
 
   g_assert_nonnull (buffer);
   return first_x (buffer);
@@ -127,7 +117,7 @@ write_step (Replay *r, const gchar *step)
 static gpointer
 push_second (gpointer h)
 {
-  return GINT_TO_POINTER (gst_harness_push (h, replay_buffer (FRAME)));
+  return GINT_TO_POINTER (gst_harness_push (h, frame_new (FRAME)));
 }
 
 /* Plays a step that begins with a word: an event, or what happens to the file. */
@@ -201,8 +191,8 @@ frame_step (Replay *r, const gchar *step)
     if (*at != ':')
       steps_unknown (step);
     for (gint i = 0; i <= ABS (range); i++)
-      must_give (r, gst_harness_push (r->h, replay_buffer (steps_nth (first, range, i))), step,
-          at + 1, range < 0 ? -i : i);
+      must_give (r, gst_harness_push (r->h, frame_new (steps_nth (first, range, i))), step, at + 1,
+          range < 0 ? -i : i);
   }
 }
 

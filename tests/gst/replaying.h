@@ -60,7 +60,5 @@ void replay_play (Replay *r, const gchar *steps);
 void replay_close (Replay *r);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Replay, replay_close)
 
-GstBuffer *replay_buffer (GstClockTime pts);
-
 /* Pushes one buffer. Returns x of its first box, or -1 if it has none. */
 gint replay_x_at (Replay *r, GstClockTime pts);

@@ -176,7 +176,7 @@ labels_are_limited (void)
         "{\"objects\":[{\"x\":1,\"y\":0,\"w\":4,\"h\":4,\"roi_type\":\"%s\"}]}\n", names[i]);
   replay_open (&r, text->str, "match=index max-labels=2 meta=roi");
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    g_autoptr (GstBuffer) buffer = through (r.h, replay_buffer (i * FRAME));
+    g_autoptr (GstBuffer) buffer = through (r.h, frame_new (i * FRAME));
     GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta (buffer);
 
     g_assert_cmpstr (g_quark_to_string (roi->roi_type), ==, expected[i]);
@@ -284,7 +284,7 @@ the_pad_reads_what_a_demuxer_escaped (void)
   replay_play (&r,
       "+0'{&quot;objects&quot;:[{&quot;x&quot;:1,&quot;y&quot;:2,&quot;w&quot;:3,&quot;h&quot;:4,"
       "&quot;roi_type&quot;:&quot;it&apos;s\\u003cb\\u003e\\u0026amp;&quot;}]}");
-  buffer = through (r.h, replay_buffer (0));
+  buffer = through (r.h, frame_new (0));
   g_assert_cmpuint (gst_buffer_get_video_region_of_interest_meta (buffer)->roi_type, ==,
       g_quark_from_string ("it's<b>&amp;"));
 }

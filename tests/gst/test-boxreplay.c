@@ -343,7 +343,7 @@ a_shared_buffer (gconstpointer data)
 {
   const BufferRow *row = data;
   g_autofree gchar *properties = g_strconcat ("meta=roi ", row->properties, NULL);
-  g_autoptr (GstBuffer) in = replay_buffer (row->frame * FRAME), out = NULL;
+  g_autoptr (GstBuffer) in = frame_new (row->frame * FRAME), out = NULL;
   g_auto (Replay) r = { 0 };
 
   replay_open (&r, "1", properties);
@@ -367,7 +367,7 @@ held_boxes_are_unchanged (void)
       "\"h\":4,\"region_id\":3,\"nms\":{\"state\":\"suppressed\",\"suppressed-by\":0}}]}\n",
       "hold=1000000000 meta=roi");
   for (guint i = 0; i < 3; i++) {
-    g_autoptr (GstBuffer) buffer = replay_buffer (i * FRAME);
+    g_autoptr (GstBuffer) buffer = frame_new (i * FRAME);
 
     add_boxes (buffer, "7 old 9,9,1,1");
     buffer = through (r.h, buffer);
