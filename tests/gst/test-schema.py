@@ -11,9 +11,11 @@ place are refused by the schema, and by boxreplay too. PRELOAD is for gst-launch
 import copy
 import glob
 import json
+import math
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -316,6 +318,28 @@ def make_recordings(folder):
             assert lines[0] == lines[1], "%s:%d: %s became %s" % (once, number, *lines)
 
 
+def check_numbers(folder):
+    """Numbers are read exactly, and written with the least of 15 to 17 digits that keep them."""
+    rng, path = random.Random(3), os.path.join(folder, "numbers.txt")
+    # 15 digits times a power of ten are rounded once; numbers of any bits have 17
+    texts = ["%de%d" % (rng.randrange(1, 10**15), rng.randrange(-25, 25)) for _ in range(20000)]
+    texts += [repr(number) for number, in struct.iter_unpack("d", rng.randbytes(8 * 20000))
+              if math.isfinite(number)]
+    texts += ["-0.0", "5e-324", "1e-4", "9.9999999999999991e-5", "999999999999999.9", "1e15"]
+    boxes = ['{"x":1,"y":1,"w":1,"h":1,"detection":{"confidence":%s}}' % text for text in texts]
+    with open(path, "w", encoding="utf-8") as file:
+        for at in range(0, len(boxes), 1000):
+            file.write('{"objects":[%s]}\n' % ",".join(boxes[at:at + 1000]))
+    play([record(path, ALL_CAPS[0], "roi", path + ".jsonl")])
+    with open(path + ".jsonl", encoding="utf-8") as file:
+        written = [box["detection"]["confidence"] for line in file
+                   for box in json.loads(line, parse_float=str, parse_int=str)["objects"]]
+    for text, number in zip_longest(texts, written):
+        value = float(text) + 0.0  # no -0
+        rounded = ("%.*g" % (digits, value) for digits in (15, 16, 17))
+        assert number == next(n for n in rounded if float(n) == value), (text, number)
+
+
 def check_recordings(schema, paths):
     strict = VALIDATOR(closed(schema))
     seen, states, lines = set(), set(), 0
@@ -344,6 +368,7 @@ def main():
         make_recordings(folder)
         check_recordings(schema, glob.glob(os.path.join(folder, "*.jsonl"))
                          + glob.glob(os.path.join(DATA, "*.jsonl")))
+        check_numbers(folder)
         right, wrong = list(right_frames()), list(wrong_frames())
         classified = {"emotion", "scene", "classification/m"}  # named by the model
         for frame, part in ([(DL_STREAMER, schema)]
