@@ -103,6 +103,8 @@ marked_lines_are_those_of_rows (void)
 
 #define SIZE ",\"resolution\":{\"width\":768,\"height\":576}"
 #define BARE "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"region_id\":0}]}\n"
+/* the label \xff\xed\xa0\x80z\xc3, which is no UTF-8 but for z */
+#define INVALID "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\xef\xbf\xbd\""
 
 /* Each line is in the file when its buffer, which is not copied, has passed. Caps may change, or
  * tell no size. */
@@ -146,10 +148,11 @@ frames_become_lines (void)
         "{\"timestamp\":6," BARE },
     { NO_SIZE, 7, "0 - 1,2,3,4", { "rotation, angle=(double)nan;" }, "{\"timestamp\":7," BARE },
     /* labels become valid text, and indices beyond the last box are left out */
-    { NO_SIZE, 8, "0 \xff 1,2,3,4", { "nms, state=(string)suppressed, suppressed-by=(int)1;" },
+    { NO_SIZE, 8, "0 \xff\xed\xa0\x80z\xc3 1,2,3,4",
+        { "nms, state=(string)suppressed, suppressed-by=(int)1;" },
         "{\"timestamp\":8,\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
-        "\"roi_type\":\"\xef\xbf\xbd\",\"region_id\":0,"
-        "\"detection\":{\"label\":\"\xef\xbf\xbd\"},\"nms\":{\"state\":\"suppressed\"}}]}\n" },
+        "\"roi_type\":" INVALID ",\"region_id\":0,"
+        "\"detection\":{\"label\":" INVALID "},\"nms\":{\"state\":\"suppressed\"}}]}\n" },
   };
   g_autofree gchar *path = text_file_path ("out.jsonl");
   GstBus *bus;

@@ -85,7 +85,8 @@ def sized(width, height, rate):
 FRAMES = 60
 ALL_CAPS = [sized(768, 576, "10/1"), "application/x-frames", sized(1921, 1081, "0/1"),
             sized(1921, 7, "30000/1001")]
-LABELS = ["", "person", "traffic light", "\"\\\n\x02", "\xe9", "{[,:]}"]
+LABELS = ["", "person", "traffic light", "\"\\/\b\f\n\r\t\x01\x1f\x7f", "\xe9\u20ac\U0001f600",
+          "{[,:]}"]
 NUMBERS = [0, 1, -3 / 64, 1e5 / 3, 1e22, -1e-300, 1e300, 5e-324]
 
 # Boxes to which these elements give all states but cut-by-edge.
@@ -281,6 +282,8 @@ def must_keep(frames, path):
                 lost = {name: value for name, value in kept_members(box).items()
                         if value != kept.get(name, value if name == "bounding_box" else None)}
                 assert not lost, "%s:%d: lost %s" % (path, number, lost)
+                label = json.dumps(box.get("roi_type", ""), ensure_ascii=False)
+                assert label == '""' or '"roi_type":%s,' % label in line, line
 
 
 def make_recordings(folder):
