@@ -124,17 +124,13 @@ steps_event (GstHarness *h, const gchar *step)
 const gchar *
 steps_record (GString *text, const gchar *kind, GstClockTime time, guint x)
 {
-  static const struct
-  {
-    gchar kind;
-    const gchar *members;
-  } kinds[] = { { 'd', "\"dropped\":1," }, { 'h', "\"outside-segment\":true," } };
-
   g_string_append_c (text, '{');
   if (GST_CLOCK_TIME_IS_VALID (time))
     g_string_append_printf (text, "\"timestamp\":%" G_GUINT64_FORMAT ",", time);
-  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
-    g_string_append (text, *kind == kinds[i].kind ? kinds[i].members : "");
+  if (*kind == 'd')
+    g_string_append (text, "\"dropped\":1,");
+  if (*kind == 'h')
+    g_string_append (text, "\"outside-segment\":true,");
   if (*kind == 'o')
     g_string_append (text, "\"objects\":[]}\n");
   else if (*kind == 'm')

@@ -79,21 +79,13 @@ typedef struct
   "'x_max':118.0,'x_min':-10.0,'y_max':120.0,'y_min':24.0},'confidence':0.5}}"
 
 static const ReadRow reads[] = {
-  { "every_member_is_read", 0,
-      "{'timestamp':100000000,'resolution':{'width':768,'height':576},'source':'cam',"
-      "'tags':{'a':[1,{}]},'objects':[{'x':10,'y':-20,'w':30,'h':60,'roi_type':'person',"
-      "'region_id':3,'parent_id':1,'id':7,'detection':{'bounding_box':{'x_min':0.013,"
-      "'y_min':-0.035,'x_max':0.052,'y_max':0.139},'confidence':0.91,'label_id':1,'label':'other'},"
-      "'nms':{'state':'suppressed','suppressed-by':1}},{@,'detection':{'label':'car'},"
+  /* the members are those of the test of the schema */
+  { "the_label_counts_without_a_roi_type", 0,
+      OBJECTS
+      "{@,'roi_type':'person','detection':{'label':'other'}},{@,'detection':{'label':'car'},"
       "'nms':{'state':'suppressed','suppressed-by':0}}]}",
-      "{'timestamp':100000000,'resolution':{'width':768,'height':576},'objects':[{'x':10,"
-      "'y':0,'w':30,'h':40,'roi_type':'person','region_id':3,'parent_id':1,'id':7,"
-      "'detection':{'bounding_box':{'x_min':0.013,'y_min':-0.035,'x_max':0.052,"
-      "'y_max':0.139},'confidence':0.91,'label_id':1,'label':'person'},"
-      "'nms':{'state':'suppressed','suppressed-by':1}},{@,'roi_type':'car','region_id':0,"
-      "'detection':{'bounding_box':{'x_min':0.0013020833333333333,"
-      "'y_min':0.001736111111111111,'x_max':0.0026041666666666665,"
-      "'y_max':0.003472222222222222},'label':'car'},"
+      "{'objects':[{@,'roi_type':'person','region_id':0,'detection':{'label':'person'}},{@,"
+      "'roi_type':'car','region_id':0,'detection':{'label':'car'},"
       "'nms':{'state':'suppressed','suppressed-by':0}}]}" },
   { "objects_may_be_empty", 0, " { 'objects' : [ ] } ", "{'objects':[]}" },
   { "integers_may_be_missing", 100,
