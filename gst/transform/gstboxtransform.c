@@ -288,7 +288,16 @@ make_plan (GstBoxTransform *self)
   return TRUE;
 }
 
-/* Only a buffer whose boxes are moved has to be writable. */
+/* Returns whether boxes may move, or be outside of the frame: a crop at the right and at the bottom
+ * moves none. */
+static gboolean
+plan_changes_boxes (const PictureChangePlan *plan)
+{
+  return !box_map_is_identity (&plan->map) || plan->read_width > plan->width
+      || plan->read_height > plan->height;
+}
+
+/* Only a buffer whose boxes change has to be writable. */
 static GstFlowReturn
 gst_box_transform_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *input,
     GstBuffer **output)
@@ -297,7 +306,7 @@ gst_box_transform_prepare_output_buffer (GstBaseTransform *trans, GstBuffer *inp
 
   if (!make_plan (self))
     return GST_FLOW_ERROR;
-  self->moves = !box_map_is_identity (&self->plan.map) && box_meta_any_place (input);
+  self->moves = plan_changes_boxes (&self->plan) && box_meta_any_place (input);
   if (!self->moves) {
     *output = input;
     return GST_FLOW_OK;

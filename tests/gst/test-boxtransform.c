@@ -20,7 +20,12 @@ test_places (void)
     { "left=-40 top=-20 right=-1", CAPS (681, 500), "140,70,200,100" },
     { "left=200 top=100", CAPS (440, 380), "0,0,100,50" },
     { "left=200 top=100 clip=false", CAPS (440, 380), "-100,-50,200,100" },
+    { "right=400 bottom=380", CAPS (240, 100), "100,50,140,50" },
+    /* beside the frame */
     { "left=300", CAPS (340, 480), "" },
+    { "right=540", CAPS (100, 480), "" },
+    { "top=150", CAPS (640, 330), "" },
+    { "bottom=430", CAPS (640, 50), "" },
     { "left=300 clip=false", CAPS (340, 480), "" },
     { "video-direction=identity", CAPS (640, 480), "100,50,200,100" },
     { "video-direction=90r", CAPS (480, 640), "330,100,100,200" },
