@@ -183,6 +183,9 @@ static const Drawn drawn[] = {
       "0,0,320,4:0 44,8,100,14:336" },
   { "label above the box", "boxoverlay", "person 40,104,200,100 0.91",
       "40,92,100,104:720 42,106,238,200:0" },
+  /* the stem of a letter ends at the baseline */
+  { "baseline", "boxoverlay font-desc=\"Sans Bold 20px\"", "H 40,80,100,100 suppressed",
+      "48,74=000000 48,75=b4b4b4" },
   { "colors", "boxoverlay",
       "person 10,100,40,40; car 80,100,40,40; face 150,100,40,40; truck 220,100,40,40",
       "10,120=ff6a95 80,120=7f74ff 150,120=09ddf2 220,120=e88c03" },
