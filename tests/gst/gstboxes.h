@@ -97,7 +97,8 @@ structure_on (GstVideoRegionOfInterestMeta *roi, const gchar *name)
 /* Adds the regions of a text such as "1 car 0,0,100,50 0.9; 2 wheel 5,40,9,9 in 1": id, label (-:
  * none, '': empty, _: a blank), place, and if it has them, confidence (also nan, inf) and id of the
  * parent. The place is x,y,width,height in pixels, or x1:y1:x2:y2, the corners as add_exact takes
- * them. "as 7" is the label id, "from left" the source, and "cut" what boxmerge marks as cut. */
+ * them. "as 7" is the label id, "from left" the source, "cut" what boxmerge marks as cut, "#7" the
+ * track, "@0.5" the rotation, and "tagged kept" the state that a filter has written. */
 static inline void
 add_boxes (GstBuffer *buffer, const gchar *text)
 {
@@ -139,6 +140,14 @@ add_boxes (GstBuffer *buffer, const gchar *text)
       else if (strcmp (words[k], "as") == 0)
         gst_structure_set (structure_on (roi, "detection"), "label_id", G_TYPE_INT,
             atoi (words[++k]), NULL);
+      else if (strcmp (words[k], "tagged") == 0)
+        gst_structure_set (structure_on (roi, "nms"), "state", G_TYPE_STRING, words[++k], NULL);
+      else if (*words[k] == '#')
+        gst_structure_set (structure_on (roi, "object_id"), "id", G_TYPE_INT, atoi (words[k] + 1),
+            NULL);
+      else if (*words[k] == '@')
+        gst_structure_set (structure_on (roi, "rotation"), "angle", G_TYPE_DOUBLE,
+            g_ascii_strtod (words[k] + 1, NULL), NULL);
       else
         g_error ("%s: what is %s?", list[i], words[k]);
     g_strfreev (words);

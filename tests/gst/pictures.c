@@ -5,65 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Converts one pixel by the formulas of the colour standards. */
-static void
-to_rgb (const GstVideoInfo *info, const guint8 ayuv[4], guint8 argb[4])
-{
-  gboolean full = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
-  gdouble kr = 0.299, kb = 0.114, kg, y, u, v, rgb[3];
-
-  gst_video_color_matrix_get_Kr_Kb (info->colorimetry.matrix, &kr, &kb);
-  kg = 1 - kr - kb;
-  y = full ? ayuv[1] / 255.0 : (ayuv[1] - 16) / 219.0;
-  u = (ayuv[2] - 128) / (full ? 255.0 : 224.0);
-  v = (ayuv[3] - 128) / (full ? 255.0 : 224.0);
-  if (GST_VIDEO_INFO_IS_GRAY (info))
-    u = v = 0;
-  rgb[0] = y + 2 * (1 - kr) * v;
-  rgb[2] = y + 2 * (1 - kb) * u;
-  rgb[1] = (y - kr * rgb[0] - kb * rgb[2]) / kg;
-  argb[0] = ayuv[0];
-  for (guint i = 0; i < 3; i++)
-    argb[i + 1] = (guint8) CLAMP (lrint (255 * rgb[i]), 0, 255);
-}
-
 Picture *
 picture_read (const GstVideoInfo *info, GstBuffer *buffer)
 {
-  Picture *picture = g_new0 (Picture, 1);
+  Picture *picture = g_new (Picture, 1);
   const GstVideoFormatInfo *finfo = info->finfo;
-  const GstVideoFormatInfo *unpacked = gst_video_format_get_info (finfo->unpack_format);
-  guint bytes = unpacked->pixel_stride[0];
+  const gsize bytes = (gsize) gst_video_format_get_info (finfo->unpack_format)->pixel_stride[0];
   GstVideoFrame frame;
   g_autofree guint8 *row = NULL;
 
   g_assert_true (gst_video_frame_map (&frame, info, buffer, GST_MAP_READ));
-  picture->width = info->width;
-  picture->height = info->height;
-  picture->wide = bytes == 8;
-  picture->has_alpha = GST_VIDEO_FORMAT_INFO_HAS_ALPHA (finfo) || finfo->n_components == 4;
-  picture->unpacked = g_malloc0 ((gsize) info->width * info->height * bytes);
+  *picture = (Picture) { *info, info->width, info->height, bytes,
+    g_malloc ((gsize) info->width * info->height * bytes) };
   /* The buffer is aligned because GStreamer 1.22 swaps the chroma of VYUY if it is not.
    * It is larger because some functions write whole groups of pixels. */
   row = g_malloc0 ((gsize) (info->width + 64) * bytes);
-  picture->argb = g_malloc0 ((gsize) info->width * info->height * 4);
   for (gint y = 0; y < info->height; y++) {
-    guint8 *line = picture->unpacked + (gsize) y * info->width * bytes;
-    guint8 *argb = picture->argb + (gsize) y * info->width * 4;
-
     finfo->unpack_func (finfo, GST_VIDEO_PACK_FLAG_NONE, row, frame.data, frame.info.stride, 0, y,
         info->width);
-    memcpy (line, row, (gsize) info->width * bytes);
-    for (gint x = 0; x < info->width; x++, argb += 4) {
-      guint8 part[4];
-
-      for (guint c = 0; c < 4; c++)
-        part[c] = picture->wide ? ((guint16 *) line)[4 * x + c] >> 8 : line[4 * x + c];
-      if (GST_VIDEO_FORMAT_INFO_IS_RGB (unpacked))
-        memcpy (argb, part, 4);
-      else
-        to_rgb (info, part, argb);
-    }
+    memcpy (picture->unpacked + (gsize) y * info->width * bytes, row, (gsize) info->width * bytes);
   }
   gst_video_frame_unmap (&frame);
   return picture;
@@ -72,31 +32,60 @@ picture_read (const GstVideoInfo *info, GstBuffer *buffer)
 void
 picture_free (Picture *picture)
 {
-  g_free (picture->argb);
   g_free (picture->unpacked);
   g_free (picture);
 }
 
+static const guint8 *
+pixel_at (const Picture *picture, gint x, gint y)
+{
+  return picture->unpacked + ((gsize) y * picture->width + x) * picture->bytes;
+}
+
+/* Returns the upper 8 bits of a component of a pixel: alpha, and RGB or YUV. */
+static guint8
+component (const Picture *picture, gint x, gint y, guint c)
+{
+  const guint8 *pixel = pixel_at (picture, x, y);
+
+  return picture->bytes == 8 ? ((const guint16 *) pixel)[c] >> 8 : pixel[c];
+}
+
+/* Converts YUV by the formulas of the colour standards. */
 guint32
 picture_rgb (const Picture *picture, gint x, gint y)
 {
-  const guint8 *p = picture->argb + ((gsize) y * picture->width + x) * 4;
+  const GstVideoInfo *info = &picture->info;
+  const gboolean full = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
+  const gint a = component (picture, x, y, 1), b = component (picture, x, y, 2),
+             c = component (picture, x, y, 3);
+  gdouble kr = 0.299, kb = 0.114, luma, u, v, rgb[3];
+  guint32 result = 0;
 
-  return (guint32) p[1] << 16 | (guint32) p[2] << 8 | p[3];
+  if (GST_VIDEO_FORMAT_INFO_IS_RGB (gst_video_format_get_info (info->finfo->unpack_format)))
+    return (guint32) (a << 16 | b << 8 | c);
+  gst_video_color_matrix_get_Kr_Kb (info->colorimetry.matrix, &kr, &kb);
+  luma = full ? a / 255.0 : (a - 16) / 219.0;
+  u = GST_VIDEO_INFO_IS_GRAY (info) ? 0 : (b - 128) / (full ? 255.0 : 224.0);
+  v = GST_VIDEO_INFO_IS_GRAY (info) ? 0 : (c - 128) / (full ? 255.0 : 224.0);
+  rgb[0] = luma + 2 * (1 - kr) * v;
+  rgb[2] = luma + 2 * (1 - kb) * u;
+  rgb[1] = (luma - kr * rgb[0] - kb * rgb[2]) / (1 - kr - kb);
+  for (guint i = 0; i < 3; i++)
+    result = result << 8 | (guint32) CLAMP (lrint (255 * rgb[i]), 0, 255);
+  return result;
 }
 
 guint8
 picture_alpha (const Picture *picture, gint x, gint y)
 {
-  return picture->argb[((gsize) y * picture->width + x) * 4];
+  return component (picture, x, y, 0);
 }
 
 gboolean
 picture_same (const Picture *a, const Picture *b, gint x, gint y)
 {
-  gsize bytes = a->wide ? 8 : 4, at = ((gsize) y * a->width + x) * bytes;
-
-  return memcmp (a->unpacked + at, b->unpacked + at, bytes) == 0;
+  return memcmp (pixel_at (a, x, y), pixel_at (b, x, y), a->bytes) == 0;
 }
 
 guint
@@ -176,49 +165,12 @@ picture_blank (const GstVideoInfo *info)
   return picture;
 }
 
-void
-video_buffer_add_box (GstBuffer *buffer, const gchar *label, const gchar *place, const gchar *has)
-{
-  gchar **words = g_strsplit (has ? has : "", " ", -1);
-  GstVideoRegionOfInterestMeta *meta;
-  gchar **numbers = g_strsplit (place, ",", -1);
-  guint at[4];
-
-  g_assert_cmpuint (g_strv_length (numbers), ==, 4);
-  for (guint i = 0; i < 4; i++)
-    at[i] = (guint) g_ascii_strtoll (numbers[i], NULL, 10); /* negative numbers wrap */
-  g_strfreev (numbers);
-  meta = gst_buffer_add_video_region_of_interest_meta (buffer, label, at[0], at[1], at[2], at[3]);
-  for (guint i = 0; words[i]; i++) {
-    gchar *end;
-    gdouble confidence = g_ascii_strtod (words[i], &end);
-    GstStructure *s;
-
-    if (words[i][0] == '#')
-      s = gst_structure_new ("object_id", "id", G_TYPE_INT, atoi (words[i] + 1), NULL);
-    else if (*end == '\0')
-      s = gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, confidence, NULL);
-    else
-      s = gst_structure_new ("nms", "state", G_TYPE_STRING, words[i], "suppressed-by", G_TYPE_INT,
-          -1, NULL);
-    gst_video_region_of_interest_meta_add_param (meta, s);
-  }
-  g_strfreev (words);
-}
-
 GstBuffer *
 boxed_buffer_new (const GstVideoInfo *info, const gchar *boxes)
 {
   GstBuffer *buffer = video_buffer_new (info);
-  gchar **list = g_strsplit (boxes, "; ", -1);
 
-  for (guint i = 0; list[i]; i++) {
-    gchar **words = g_strsplit (list[i], " ", 3);
-
-    video_buffer_add_box (buffer, *words[0] == '-' ? "" : words[0], words[1], words[2]);
-    g_strfreev (words);
-  }
-  g_strfreev (list);
+  add_boxes (buffer, boxes);
   return buffer;
 }
 

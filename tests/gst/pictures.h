@@ -13,21 +13,19 @@
 #define PICTURE_WIDTH 96
 #define PICTURE_HEIGHT 64
 
-/* A picture as 8-bit RGB, full range, converted pixel by pixel. */
 typedef struct
 {
+  GstVideoInfo info;
   gint width, height;
-  gboolean has_alpha;
-  guint8 *argb;     /* 4 bytes a pixel */
-  guint8 *unpacked; /* as GStreamer unpacks it; 16 bits if `wide` */
-  gboolean wide;
+  gsize bytes;      /* of a pixel: 4, or 8 for components of 16 bits */
+  guint8 *unpacked; /* as GStreamer unpacks it */
 } Picture;
 
 Picture *picture_read (const GstVideoInfo *info, GstBuffer *buffer);
 void picture_free (Picture *picture);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Picture, picture_free)
 
-/* picture_rgb returns a pixel as 0xRRGGBB. picture_same returns whether two pictures
+/* picture_rgb returns a pixel as 0xRRGGBB, full range. picture_same returns whether two pictures
  * have exactly the same components there. */
 guint32 picture_rgb (const Picture *picture, gint x, gint y);
 guint8 picture_alpha (const Picture *picture, gint x, gint y);
@@ -53,13 +51,7 @@ GstVideoInfo video_info_of (GstVideoFormat format, gint width, gint height);
 GstBuffer *video_buffer_new (const GstVideoInfo *info);
 Picture *picture_blank (const GstVideoInfo *info);
 
-/* Adds a region at "x,y,w,h". `has` says what else it has, separated by blanks: a confidence
- * "0.91", a track "#7", a state "suppressed"; NULL: nothing. */
-void video_buffer_add_box (GstBuffer *buffer, const gchar *label, const gchar *place,
-    const gchar *has);
-
-/* Returns a buffer with the boxes of a text: label (-: none), place and what else each has, such as
- * "person 8,8,40,40 0.91 #7; car 1,2,30,40". */
+/* Returns a buffer with these boxes, as add_boxes takes them. */
 GstBuffer *boxed_buffer_new (const GstVideoInfo *info, const gchar *boxes);
 
 /* Replaces the memory of the buffer by these bytes, all 0x50, between two guards. Returns the

@@ -5,14 +5,16 @@
 #include "gstrunner.h"
 #include "pictures.h"
 
-#define BOX "person 8,8,40,40 0.5"
+#define BOX "0 person 8,8,40,40 0.5"
 
+/* Adds the caps of a stream and a frame with a box to a batch. */
 static void
-begin (GstBuffer *batch, guint stream, const GstVideoInfo *info)
+add_stream (GstBuffer *batch, guint stream, const GstVideoInfo *info)
 {
   g_autoptr (GstCaps) caps = gst_video_info_to_caps (info);
 
   batches_add_sticky (batch, stream, gst_event_new_caps (caps));
+  batches_add (batch, stream, boxed_buffer_new (info, BOX));
 }
 
 /* Returns how many pixels of a picture are painted. */
@@ -38,10 +40,8 @@ test_streams (void)
     g_autoptr (GstBuffer) out = NULL;
     GstBuffer *same;
 
-    begin (batch, 0, &large);
-    begin (batch, 1, &small);
-    batches_add (batch, 0, boxed_buffer_new (&large, BOX));
-    batches_add (batch, 1, boxed_buffer_new (&small, BOX));
+    add_stream (batch, 0, &large);
+    add_stream (batch, 1, &small);
     same = video_buffer_new (&small);
     batches_add (batch, 1, same);
     out = through (h, batch);
@@ -60,8 +60,7 @@ test_other_branches (void)
   g_autoptr (GstHarness) h = harness_new_caps (OUTLINES, BATCH_CAPS);
   g_autoptr (GstBuffer) batch = batches_new (0, 1), out = NULL;
 
-  begin (batch, 0, &info);
-  batches_add (batch, 0, boxed_buffer_new (&info, BOX));
+  add_stream (batch, 0, &info);
   batches_add (batch, 0, video_buffer_new (&info));
   GST_BUFFER_FLAG_SET (batches_get (batch, 0, 0), GST_BUFFER_FLAG_GAP);
   out = through (h, gst_buffer_ref (batch));
@@ -84,10 +83,9 @@ test_no_video (void)
   GstBuffer *unknown = boxed_buffer_new (&info, BOX);
 
   batches_begin_stream (batch, 1, "lidar", "application/x-lidar", 0);
-  begin (batch, 2, &info);
   batches_add (batch, 0, unknown);
   batches_add (batch, 1, boxed_buffer_new (&info, BOX));
-  batches_add (batch, 2, boxed_buffer_new (&info, BOX));
+  add_stream (batch, 2, &info);
   out = through (h, batch);
   g_assert_true (batches_get (out, 0, 0) == unknown);
   g_assert_cmpuint (changed (out, 0, 0, &info), ==, 0);
@@ -107,8 +105,7 @@ test_new_caps (void)
   g_autoptr (GstBuffer) batch = batches_new (0, 1);
   g_autoptr (GstCaps) caps = gst_video_info_to_caps (&second);
 
-  begin (batch, 0, &first);
-  batches_add (batch, 0, boxed_buffer_new (&first, BOX));
+  add_stream (batch, 0, &first);
   batches_add (batch, 0, gst_event_new_caps (caps));
   batches_add (batch, 0, boxed_buffer_new (&second, BOX));
   batch = through (h, batch);
@@ -124,8 +121,7 @@ test_slices (void)
       "format=RGB,width=192,height=64,framerate=10/1,slice-width=96");
   g_autoptr (GstBuffer) batch = batches_new (0, 1);
 
-  begin (batch, 0, &info);
-  batches_add (batch, 0, boxed_buffer_new (&info, BOX));
+  add_stream (batch, 0, &info);
   batch = through (h, batch);
   g_assert_cmpuint (changed (batch, 0, 0, &info), >, 200);
 }

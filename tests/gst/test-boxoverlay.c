@@ -88,15 +88,14 @@ check_random_box (GRand *rand, GstVideoFormat format, gint width, gint height)
   const GstVideoFormatInfo *finfo = info.finfo;
   const gboolean dropped = g_rand_boolean (rand), colored = finfo->n_components >= 3;
   const gint thickness = 1 + g_rand_int_range (rand, 0, 8) * g_rand_int_range (rand, 0, 10);
-  const gint place[] = { g_rand_int_range (rand, -60, width + 20),
-    g_rand_int_range (rand, -60, height + 20),
-    g_rand_int_range (rand, 0, 6) * g_rand_int_range (rand, 0, 20),
-    g_rand_int_range (rand, 0, 6) * g_rand_int_range (rand, 0, 20) };
-  const Axis across = axis_of (place[0], place[2], colored ? 1 << finfo->w_sub[1] : 1, thickness,
-      dropped);
-  const Axis down = axis_of (place[1], place[3], colored ? 1 << finfo->h_sub[1] : 1, thickness,
-      dropped);
-  g_autofree gchar *text = g_strdup_printf ("%d,%d,%d,%d", place[0], place[1], place[2], place[3]);
+  const gint x1 = g_rand_int_range (rand, -60, width + 20);
+  const gint y1 = g_rand_int_range (rand, -60, height + 20);
+  const gint w = g_rand_int_range (rand, 0, 6) * g_rand_int_range (rand, 0, 20);
+  const gint h = g_rand_int_range (rand, 0, 6) * g_rand_int_range (rand, 0, 20);
+  const Axis across = axis_of (x1, w, colored ? 1 << finfo->w_sub[1] : 1, thickness, dropped);
+  const Axis down = axis_of (y1, h, colored ? 1 << finfo->h_sub[1] : 1, thickness, dropped);
+  g_autofree gchar *box = g_strdup_printf ("0 person %d,%d,%d,%d tagged %s", x1, y1, w, h,
+      dropped ? "suppressed" : "kept");
   g_autofree gchar *launch = g_strdup_printf (OUTLINES " thickness=%d", thickness);
   GstBuffer *buffer = mixed_new (&info);
   g_autoptr (Picture) before = picture_read (&info, buffer), after = NULL;
@@ -104,7 +103,7 @@ check_random_box (GRand *rand, GstVideoFormat format, gint width, gint height)
 
   if (GST_VIDEO_INFO_IS_GRAY (&info))
     rgb = grey_of (rgb);
-  video_buffer_add_box (buffer, "person", text, dropped ? "suppressed" : "kept");
+  add_boxes (buffer, box);
   after = overlay_once (launch, &info, buffer);
   for (gint y = 0; y < height; y++)
     for (gint x = 0; x < width; x++) {
@@ -115,9 +114,9 @@ check_random_box (GRand *rand, GstVideoFormat format, gint width, gint height)
 
       if (drawn ? rgb_distance (picture_rgb (after, x, y), rgb) > 4
                 : !picture_same (before, after, x, y))
-        g_error ("%s %dx%d, box %s, thickness %d, %s: pixel %d,%d is %06x", finfo->name, width,
-            height, text, thickness, dropped ? "dashed" : "solid", x, y, picture_rgb (after, x, y));
-      if (drawn && after->has_alpha) /* two bits unpack to 192 */
+        g_error ("%s %dx%d, box %s, thickness %d: pixel %d,%d is %06x", finfo->name, width, height,
+            box, thickness, x, y, picture_rgb (after, x, y));
+      if (drawn && finfo->n_components == 4) /* two bits unpack to 192 */
         g_assert_cmpuint (picture_alpha (after, x, y), ==, finfo->depth[3] == 2 ? 192 : 255);
     }
 }
@@ -165,7 +164,7 @@ test_colorimetry (void)
     g_assert_true (gst_video_colorimetry_from_string (&info.colorimetry, colorimetry[i]));
     if (i % 2 == 0)
       info.interlace_mode = GST_VIDEO_INTERLACE_MODE_INTERLEAVED;
-    picture = overlay_boxes (OUTLINES, &info, "person 8,8,40,40");
+    picture = overlay_boxes (OUTLINES, &info, "0 person 8,8,40,40");
     g_assert_cmpint (rgb_distance (picture_rgb (picture, 9, 9), PERSON), <=, 3);
   }
 }
@@ -176,26 +175,24 @@ test_colorimetry (void)
 static void
 test_which_buffer (void)
 {
-  static const gchar *const places[] = { NULL, "hint", "96,10,40,20", "8,8,40,40" };
+  static const gchar *const boxes[] = { "", "0 hint 8,8,30,30", "0 person 96,10,40,20",
+    "0 person 8,8,40,40" };
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_NV12, PICTURE_WIDTH, PICTURE_HEIGHT);
   g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
   g_autoptr (Picture) before = picture_blank (&info);
 
   gst_buffer_unref (through (h, video_buffer_new (&info))); /* marked as DISCONT */
-  for (guint i = 0; i < 2 * G_N_ELEMENTS (places); i++) {
-    const gchar *place = places[i / 2];
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (boxes); i++) {
     const gboolean painted = i / 2 == 3, shared = i % 2;
-    GstBuffer *in = video_buffer_new (&info);
+    GstBuffer *in = boxed_buffer_new (&info, boxes[i / 2]);
     const GstMemory *memory = gst_buffer_peek_memory (in, 0);
     g_autoptr (GstBuffer) held = NULL, out = NULL;
     g_autoptr (Picture) after = NULL;
 
     GST_BUFFER_FLAG_SET (in, GST_BUFFER_FLAG_GAP);
-    if (g_strcmp0 (place, "hint") == 0)
-      add_structure (add_region (in, 0, "hint", (Rect) { 8, 8, 30, 30 }),
+    if (i / 2 == 1)
+      add_structure (gst_buffer_get_video_region_of_interest_meta (in),
           "roi/x264enc, delta-qp=(float)-5.0;");
-    else if (place)
-      video_buffer_add_box (in, "person", place, "0.5");
     if (shared)
       held = gst_buffer_ref (in);
     out = through (h, in);
@@ -204,7 +201,7 @@ test_which_buffer (void)
     g_assert_true ((gst_buffer_peek_memory (out, 0) == memory) == (out == in));
     g_assert_true ((picture_all_changed (before, after) > 200) == painted);
     g_assert_true (GST_BUFFER_FLAG_IS_SET (out, GST_BUFFER_FLAG_GAP) != painted);
-    g_assert_cmpuint (count_on (out), ==, place ? 1 : 0);
+    g_assert_cmpuint (count_on (out), ==, i / 2 > 0);
     if (shared) {
       picture_assert_same (picture_blank (&info), picture_read (&info, held));
       g_assert_true (GST_BUFFER_FLAG_IS_SET (held, GST_BUFFER_FLAG_GAP));
@@ -216,7 +213,7 @@ test_which_buffer (void)
 static void
 test_clipping (void)
 {
-  static const gint64 at[] = { G_MININT32, -1000, -20, -1, 0, 1, 90, 95, 96, 97, 5000, G_MAXINT32 };
+  static const gint at[] = { G_MININT32, -1000, -20, -1, 0, 1, 90, 95, 96, 97, 5000, G_MAXINT32 };
   static const guint size[] = { 0, 1, 2, 3, 30, 200, G_MAXINT32, G_MAXUINT32 };
   static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_YUY2,
     GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_P010_10LE,
@@ -231,10 +228,11 @@ test_clipping (void)
     for (guint k = f; k < 12 * 12 * G_N_ELEMENTS (size); k += 5) {
       GstBuffer *buffer = gst_buffer_new ();
       g_autofree guint8 *memory = guard_buffer (buffer, info.size);
-      g_autofree gchar *place = g_strdup_printf ("%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%u,%u",
-          at[k % 12], at[k / 12 % 12], size[k / (12 * 12)], size[(k + k / 7) % 8]);
+      const Rect place = { at[k % 12], at[k / 12 % 12], size[k / (12 * 12)],
+        size[(k + k / 7) % 8] };
 
-      video_buffer_add_box (buffer, "person", place, k % 3 == 0 ? "0.5 #3 suppressed" : "0.5 #3");
+      add_structure (add_scored (buffer, 0, "person", place, 0.5),
+          k % 3 == 0 ? "nms, state=suppressed;" : "object_id, id=3;");
       gst_buffer_unref (through (h, buffer));
       g_assert_true (guards_are_intact (memory, info.size));
     }
@@ -257,8 +255,8 @@ test_video_meta (void)
   gst_buffer_memset (buffer, 0, 0x50, gst_buffer_get_size (buffer));
   gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, width,
       height, 3, offsets, meta_strides);
-  video_buffer_add_box (buffer, "person", "4,4,20,10", NULL);
-  picture_assert_same (overlay_boxes (OUTLINES, &info, "person 4,4,20,10"),
+  add_boxes (buffer, "0 person 4,4,20,10");
+  picture_assert_same (overlay_boxes (OUTLINES, &info, "0 person 4,4,20,10"),
       overlay_once (OUTLINES, &info, buffer));
 }
 
@@ -272,7 +270,7 @@ test_short_buffers (void)
   for (guint i = 0; i < 3; i++) {
     g_autoptr (GstBuffer) buffer = gst_buffer_new_allocate (NULL, 100, NULL);
 
-    video_buffer_add_box (buffer, "person", "4,4,20,10", NULL);
+    add_boxes (buffer, "0 person 4,4,20,10");
     buffer = through (h, buffer);
     g_assert_cmpuint (gst_buffer_get_size (buffer), ==, 100);
   }
@@ -284,10 +282,10 @@ static void
 test_read_only_memory (void)
 {
   GstVideoInfo info = video_info_of (GST_VIDEO_FORMAT_I420, PICTURE_WIDTH, PICTURE_HEIGHT);
-  GstBuffer *buffer = boxed_buffer_new (&info, "person 4,4,20,10");
+  GstBuffer *buffer = boxed_buffer_new (&info, "0 person 4,4,20,10");
 
   GST_MINI_OBJECT_FLAG_SET (gst_buffer_peek_memory (buffer, 0), GST_MEMORY_FLAG_READONLY);
-  picture_assert_same (overlay_boxes (OUTLINES, &info, "person 4,4,20,10"),
+  picture_assert_same (overlay_boxes (OUTLINES, &info, "0 person 4,4,20,10"),
       overlay_once (OUTLINES, &info, buffer));
 }
 
@@ -302,8 +300,8 @@ test_caps_that_change (void)
   for (guint i = 0; i < 12; i++) {
     info = video_info_of (formats[i % 4], 320 - 20 * (gint) i, 240 + 100 * (gint) (i % 3));
     gst_harness_set_src_caps (h, gst_video_info_to_caps (&info));
-    picture_assert_same (overlay_draw (h, &info, boxed_buffer_new (&info, "person 20,40,80,60")),
-        overlay_boxes ("boxoverlay", &info, "person 20,40,80,60"));
+    picture_assert_same (overlay_draw (h, &info, boxed_buffer_new (&info, "0 person 20,40,80,60")),
+        overlay_boxes ("boxoverlay", &info, "0 person 20,40,80,60"));
   }
 }
 
@@ -364,7 +362,7 @@ test_segments (void)
 
     gst_segment_init (&segment, formats[i]);
     g_assert_true (gst_harness_push_event (h, gst_event_new_segment (&segment)));
-    after = overlay_draw (h, &info, boxed_buffer_new (&info, "person 8,8,40,40"));
+    after = overlay_draw (h, &info, boxed_buffer_new (&info, "0 person 8,8,40,40"));
     g_assert_cmpuint (picture_all_changed (before, after), >, 200);
   }
 }
@@ -381,9 +379,9 @@ test_allocation (void)
 
 /* Returns a buffer of frames of `full` that states a crop, with one box. */
 static GstBuffer *
-cropped_new (const GstVideoInfo *full, const GstVideoRectangle *crop, const gchar *place)
+cropped_new (const GstVideoInfo *full, const GstVideoRectangle *crop, const gchar *box)
 {
-  GstBuffer *buffer = video_buffer_new (full);
+  GstBuffer *buffer = boxed_buffer_new (full, box);
   GstVideoCropMeta *meta = gst_buffer_add_video_crop_meta (buffer);
 
   gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, full->finfo->format, full->width,
@@ -392,7 +390,6 @@ cropped_new (const GstVideoInfo *full, const GstVideoRectangle *crop, const gcha
   meta->y = (guint) crop->y;
   meta->width = (guint) crop->w;
   meta->height = (guint) crop->h;
-  video_buffer_add_box (buffer, "person", place, "0.5 #3");
   return buffer;
 }
 
@@ -413,8 +410,8 @@ test_crops (void)
     g_autoptr (GstHarness) h = overlay_new ("boxoverlay", &info);
     g_autoptr (Picture) blank = picture_blank (&full), expected = NULL, picture = NULL;
 
-    picture = overlay_draw (h, &full, cropped_new (&full, &crop, "4,30,50,20"));
-    expected = overlay_draw (h, &info, boxed_buffer_new (&info, "person 4,30,50,20 0.5 #3"));
+    picture = overlay_draw (h, &full, cropped_new (&full, &crop, "0 person 4,30,50,20 0.5 #3"));
+    expected = overlay_draw (h, &info, boxed_buffer_new (&info, "0 person 4,30,50,20 0.5 #3"));
     for (gint y = 0; y < full.height; y++) {
       for (gint x = 0; x < full.width; x++) {
         gint u = x - crop.x, v = y - crop.y;
@@ -457,10 +454,10 @@ test_crops_off_grid (void)
     const GstVideoInfo info = video_info_of (formats[i / 16], w, h);
     const GstVideoInfo full = video_info_of (formats[i / 16], PICTURE_WIDTH, PICTURE_HEIGHT);
     g_autoptr (GstHarness) harness = overlay_new (k % 2 ? "boxoverlay" : OUTLINES, &info);
-    g_autofree gchar *place = g_strdup_printf ("0,0,%d,%d", w, h);
+    g_autofree gchar *box = g_strdup_printf ("0 person 0,0,%d,%d 0.5 #3", w, h);
     g_autoptr (Picture) before = picture_blank (&full), after = NULL;
 
-    after = overlay_draw (harness, &full, cropped_new (&full, &crop, place));
+    after = overlay_draw (harness, &full, cropped_new (&full, &crop, box));
     g_assert_cmpuint (luma_changed (before, after, whole), ==, luma_changed (before, after, crop));
     for (guint s = 0; s < 4 && k % 2 == 0 && formats[i / 16] != GST_VIDEO_FORMAT_YUV9; s++)
       g_assert_cmpuint (luma_changed (before, after, sides[s]), >, 0);
@@ -479,7 +476,7 @@ test_crops_of_any_size (void)
   GstBus *bus = harness_bus (h);
 
   for (guint i = 0; i < G_N_ELEMENTS (crops); i++) {
-    GstBuffer *buffer = cropped_new (&info, &crops[i], "0,0,96,64");
+    GstBuffer *buffer = cropped_new (&info, &crops[i], "0 person 0,0,96,64 0.5 #3");
     g_autofree guint8 *memory = guard_buffer (buffer, info.size);
 
     gst_buffer_unref (through (h, buffer));

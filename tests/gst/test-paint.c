@@ -226,32 +226,6 @@ test_rendered_once (void)
   cache_close (&f, cache);
 }
 
-/* Digits have no kerning, so that a composed number equals one that pango renders: a text with a
- * line break, which is shown as a space, is never composed. */
-static void
-test_composed_numbers (void)
-{
-  static const gchar *const numbers[] = { "0.91", "#12345", "-67", "8 8" };
-  Fixture f;
-  LabelCache *cache = cache_open (&f, GST_VIDEO_FORMAT_GRAY8);
-
-  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
-    g_autofree gchar *spaced = g_strconcat (numbers[i], " ", NULL),
-                     *broken = g_strconcat (numbers[i], "\n", NULL);
-    const LabelMask *composed = label_cache_get (cache, spaced);
-    const LabelMask *rendered = label_cache_get (cache, broken);
-
-    g_assert_true (composed != rendered);
-    g_assert_cmpint (composed->mask.width, ==, rendered->mask.width);
-    g_assert_cmpint (composed->mask.height, ==, rendered->mask.height);
-    g_assert_cmpint (composed->baseline, ==, rendered->baseline);
-    for (gint y = 0; y < rendered->mask.height; y++)
-      g_assert_cmpmem (composed->mask.data + y * composed->mask.stride, composed->mask.width,
-          rendered->mask.data + y * rendered->mask.stride, rendered->mask.width);
-  }
-  cache_close (&f, cache);
-}
-
 /* All masks are valid until label_cache_trim, which holds the limits. */
 static void
 test_bounded_cache (void)
@@ -285,7 +259,6 @@ test_bounded_cache (void)
 }
 
 static const TestCase cases[] = { CASE (test_blend), CASE (test_masks), CASE (test_shrink),
-  CASE (test_places), CASE (test_rendered_once), CASE (test_composed_numbers),
-  CASE (test_bounded_cache), { NULL } };
+  CASE (test_places), CASE (test_rendered_once), CASE (test_bounded_cache), { NULL } };
 
 GST_TEST_PROGRAM (cases);
