@@ -58,6 +58,17 @@ random_size (GRand *rand, gint size, gint step)
   return (gint64) g_rand_int_range (rand, 0, MAX (size / step, 1)) * step;
 }
 
+/* Returns a canvas of which only size and chroma grid are used. */
+static PaintCanvas
+canvas_of (GstVideoFormat format, gint width, gint height)
+{
+  const GstVideoInfo info = video_info_of (format, width, height);
+  PaintCanvas canvas;
+
+  g_assert_true (paint_canvas_measure (&canvas, &info));
+  return canvas;
+}
+
 /* Blends every coverage with every value; the result is exact after rounding. Padding keeps its
  * value. */
 static void
@@ -131,15 +142,13 @@ test_shrink (void)
 {
   static const guint8 data[] = { 10, 20, 30, 40, 200, 0, 0, 1, 2, 255, 50, 50, 50, 50, 50 };
   static const guint8 means[] = { 7, 18, 113, 25, 25, 12 };
+  const PaintCanvas canvas = canvas_of (GST_VIDEO_FORMAT_I420, 8, 8);
   PaintMask mask = { 5, 3, 5, 0, data, NULL };
-  Fixture f;
 
-  fixture_open (&f, GST_VIDEO_FORMAT_I420, 8, 8);
-  g_assert_cmpuint (paint_mask_shrink (&f.canvas, &mask), ==, 6);
+  g_assert_cmpuint (paint_mask_shrink (&canvas, &mask), ==, 6);
   g_assert_cmpint (mask.sub_stride, ==, 3);
   g_assert_cmpmem (mask.sub, 6, means, 6);
   g_free ((gpointer) mask.sub);
-  picture_free (fixture_close (&f));
 }
 
 static void
@@ -151,27 +160,26 @@ test_places (void)
     const gint width = g_rand_int_range (rand, 20, 200), height = g_rand_int_range (rand, 15, 200);
     g_autofree guint8 *taken = g_malloc0 ((gsize) width * height);
     LabelPlacement placement = { 0 };
+    const PaintCanvas canvas = canvas_of (formats[round % 4], width, height);
     guint placed = 0;
-    Fixture f;
 
-    fixture_open (&f, formats[round % 4], width, height);
     label_placement_begin (&placement, width, height);
     for (guint i = 0; i < 2000; i++) {
       PaintRect box, label = { 0 };
-      gint w = f.canvas.step_x * g_rand_int_range (rand, 1, 20);
-      gint h = f.canvas.step_y * g_rand_int_range (rand, 1, 8);
+      gint w = canvas.step_x * g_rand_int_range (rand, 1, 20);
+      gint h = canvas.step_y * g_rand_int_range (rand, 1, 8);
 
-      box.x1 = random_size (rand, width, f.canvas.step_x);
-      box.y1 = random_size (rand, height, f.canvas.step_y);
+      box.x1 = random_size (rand, width, canvas.step_x);
+      box.y1 = random_size (rand, height, canvas.step_y);
       box.x2 = MIN (box.x1 + g_rand_int_range (rand, 1, 80), width);
       box.y2 = MIN (box.y1 + g_rand_int_range (rand, 1, 80), height);
-      if (!label_placement_find (&placement, &f.canvas, &box, w, h, &label))
+      if (!label_placement_find (&placement, &canvas, &box, w, h, &label))
         continue;
       label_placement_occupy (&placement, &label);
       placed++;
       g_assert_true (label.x1 >= 0 && label.y1 >= 0 && label.x2 <= width && label.y2 <= height);
       g_assert_true (label.x2 - label.x1 == w && label.y2 - label.y1 == h);
-      g_assert_true (label.x1 % f.canvas.step_x == 0 && label.y1 % f.canvas.step_y == 0);
+      g_assert_true (label.x1 % canvas.step_x == 0 && label.y1 % canvas.step_y == 0);
       for (gint64 y = label.y1; y < label.y2; y++) {
         for (gint64 x = label.x1; x < label.x2; x++)
           g_assert_true (taken[y * width + x]++ == 0);
@@ -180,64 +188,45 @@ test_places (void)
     g_assert_cmpuint (placed, >, 0);
     g_assert_cmpuint (placed, <, 2000);
     label_placement_clear (&placement);
-    picture_free (fixture_close (&f));
   }
-}
-
-/* Creates a cache for labels of a frame. */
-static LabelCache *
-cache_open (Fixture *f, GstVideoFormat format)
-{
-  LabelCache *cache = label_cache_new ();
-
-  fixture_open (f, format, 1920, 1080);
-  label_cache_set_font (cache, "Sans 12", &f->canvas);
-  return cache;
-}
-
-static void
-cache_close (Fixture *f, LabelCache *cache)
-{
-  label_cache_free (cache);
-  picture_free (fixture_close (f));
 }
 
 /* Scores that change in every frame are rendered 101 times in total. */
 static void
 test_rendered_once (void)
 {
-  Fixture f;
-  LabelCache *cache = cache_open (&f, GST_VIDEO_FORMAT_I420);
+  const PaintCanvas canvas = canvas_of (GST_VIDEO_FORMAT_I420, 1920, 1080);
+  LabelCache *cache = label_cache_new ();
 
   for (guint i = 0; i < 5000; i++) {
     gchar text[16];
 
-    label_cache_set_font (cache, "Sans 12", &f.canvas);
+    label_cache_set_font (cache, "Sans 12", &canvas);
     g_snprintf (text, sizeof text, "%u.%02u", i * 7919 % 101 / 100, i * 7919 % 101 % 100);
     g_assert_cmpint (label_cache_get (cache, text)->mask.width, >, 10);
     g_assert_cmpint (label_cache_get (cache, "person")->mask.width, >, 20);
   }
   g_assert_cmpuint (label_cache_usage (cache).rendered, ==, 102);
   g_assert_cmpuint (label_cache_usage (cache).masks, ==, 102);
-  label_cache_set_font (cache, "Sans 13", &f.canvas);
+  label_cache_set_font (cache, "Sans 13", &canvas);
   g_assert_cmpuint (label_cache_usage (cache).masks, ==, 0);
   g_assert_cmpuint (label_cache_usage (cache).bytes, ==, 0);
   g_assert_cmpint (label_cache_get (cache, "")->mask.width, ==, 0);
-  cache_close (&f, cache);
+  label_cache_free (cache);
 }
 
 /* All masks are valid until label_cache_trim, which holds the limits. */
 static void
 test_bounded_cache (void)
 {
-  Fixture f;
-  LabelCache *cache = cache_open (&f, GST_VIDEO_FORMAT_I420);
+  const PaintCanvas canvas = canvas_of (GST_VIDEO_FORMAT_I420, 1920, 1080);
+  LabelCache *cache = label_cache_new ();
 
   for (guint pass = 0; pass < 2; pass++) {
     g_autofree gchar *fill = g_strnfill (pass == 0 ? 5 : 300, 'W');
     guint cleared = 0, masks = 0;
 
-    label_cache_set_font (cache, pass == 0 ? "Sans 12" : "Sans 300px", &f.canvas);
+    label_cache_set_font (cache, pass == 0 ? "Sans 12" : "Sans 300px", &canvas);
     for (guint i = 0; i < 2000 / (1 + 19 * pass); i++) {
       g_autofree gchar *text = g_strdup_printf ("%u %s", i, fill);
       const LabelMask *often, *once;
@@ -255,7 +244,7 @@ test_bounded_cache (void)
     g_assert_cmpuint (cleared, >=, 3);
     g_assert_cmpuint (cleared, <=, 30);
   }
-  cache_close (&f, cache);
+  label_cache_free (cache);
 }
 
 static const TestCase cases[] = { CASE (test_blend), CASE (test_masks), CASE (test_shrink),
