@@ -28,13 +28,7 @@ test_places (void)
     { "bottom=430", CAPS (640, 50), "" },
     { "left=300 clip=false", CAPS (340, 480), "" },
     { "video-direction=identity", CAPS (640, 480), "100,50,200,100" },
-    { "video-direction=90r", CAPS (480, 640), "330,100,100,200" },
-    { "video-direction=180", CAPS (640, 480), "340,330,200,100" },
-    { "video-direction=90l", CAPS (480, 640), "50,340,100,200" },
-    { "video-direction=horiz", CAPS (640, 480), "340,50,200,100" },
     { "video-direction=vert", CAPS (640, 480), "100,330,200,100" },
-    { "video-direction=ul-lr", CAPS (480, 640), "50,100,100,200" },
-    { "video-direction=ur-ll", CAPS (480, 640), "330,340,100,200" },
     { "width=640 height=480", CAPS (320, 120), "50,13,100,25" },
     { "width=640", CAPS (1280, 480), "200,50,400,100" },
     /* a crop to 600 x 460, a turn to 460 x 600, half the size */
@@ -43,7 +37,8 @@ test_places (void)
     { "stretched=true left=100 right=220", CAPS (320, 480), "100,50,220,100" },
     { "stretched=true width=1280 height=480", CAPS (640, 480), "100,50,200,100" },
     { "stretched=true video-direction=90r", CAPS (480, 640), "368,133,75,267" },
-    { "left=40", "application/x-detections", "60,50,200,100" },
+    { "left=300", "application/x-detections", "-200,50,200,100" },
+    { "left=-2147483648", "application/x-detections", "2147483647,50,0,100" },
     { "left=40", "video/x-raw(memory:DMABuf),format=DMA_DRM,width=600,height=480",
         "60,50,200,100" },
   };
@@ -59,13 +54,64 @@ test_places (void)
 }
 
 static void
-assert_double (GstVideoRegionOfInterestMeta *roi, const gchar *field, gdouble expected)
+assert_double (GstVideoRegionOfInterestMeta *roi, const gchar *structure, const gchar *field,
+    gdouble expected)
 {
   gdouble value = NAN;
 
-  gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi, "detection"), field,
+  gst_structure_get_double (gst_video_region_of_interest_meta_get_param (roi, structure), field,
       &value);
   g_assert_cmpfloat_with_epsilon (value, expected, 1e-12);
+}
+
+/* Rotated boxes turn with the picture, and are not clipped. A mirror mirrors their angle. */
+static void
+test_rotated (void)
+{
+  static const struct
+  {
+    const gchar *properties, *caps, *box, *expected;
+    gdouble angle;
+  } rows[] = {
+    { "video-direction=90r", CAPS (480, 640), "100,50,200,100", "330,100,100,200", 0.25 },
+    { "video-direction=180", CAPS (640, 480), "100,50,200,100", "340,330,200,100", 0.25 },
+    { "video-direction=90l", CAPS (480, 640), "100,50,200,100", "50,340,100,200", 0.25 },
+    { "video-direction=horiz", CAPS (640, 480), "100,50,200,100", "340,50,200,100", -0.25 },
+    { "video-direction=vert", CAPS (640, 480), "100,50,200,100", "100,330,200,100", -0.25 },
+    { "video-direction=ul-lr", CAPS (480, 640), "100,50,200,100", "50,100,100,200", -0.25 },
+    { "video-direction=ur-ll", CAPS (480, 640), "100,50,200,100", "330,340,100,200", -0.25 },
+    { "width=640 height=480", CAPS (1280, 960), "100,50,200,100", "200,100,400,200", 0.25 },
+    { "left=10", CAPS (630, 480), "0,20,9,2", "" }, /* its right corner is at -0.9 */
+    { "left=10", CAPS (630, 480), "0,20,9,60", "-10,20,9,60", 0.25 }, /* and this one's at 6.3 */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *launch = g_strconcat ("boxtransform ", rows[i].properties, NULL);
+    g_autofree gchar *box = g_strdup_printf ("1 ship %s @0.25", rows[i].box);
+    g_autoptr (GstHarness) h = harness_new_caps (launch, rows[i].caps);
+    g_autoptr (GstBuffer) buffer = through (h, frame_with (box));
+
+    g_assert_cmpstr (boxes_on (buffer), ==, rows[i].expected);
+    if (*rows[i].expected)
+      assert_double (gst_buffer_get_video_region_of_interest_meta (buffer), "rotation", "angle",
+          rows[i].angle);
+  }
+}
+
+/* Scaling unevenly moves the middles of the left and right sides of a rotated box exactly. */
+static void
+test_rotated_unevenly (void)
+{
+  g_autoptr (GstHarness)
+      h = harness_new_caps ("boxtransform width=640 height=480", CAPS (1280, 1440));
+  g_autoptr (GstBuffer) buffer = through (h, frame_with ("1 ship 10,20,40,10 1 @0.5"));
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta (buffer);
+  const gdouble half = 20 * hypot (2 * cos (0.5), 3 * sin (0.5));
+
+  assert_double (roi, "rotation", "angle", atan2 (3 * sin (0.5), 2 * cos (0.5)));
+  assert_double (roi, "detection", "x_min", (60 - half) / 1280);
+  assert_double (roi, "detection", "x_max", (60 + half) / 1280);
+  assert_double (roi, "detection", "y_max", (75 + 5 * hypot (2 * sin (0.5), 3 * cos (0.5))) / 1440);
 }
 
 /* Structures, ids and parents stay; coordinates in "detection" are those of the new frame, also
@@ -84,24 +130,26 @@ test_details (void)
   roi = gst_buffer_get_video_region_of_interest_meta_id (buffer, 7);
   g_assert_cmpint (roi->parent_id, ==, 9);
   g_assert_cmpuint (g_list_length (roi->params), ==, 3);
-  assert_double (roi, "x_min", 60.25 / 600);
-  assert_double (roi, "y_max", 40.5 / 460);
-  assert_double (roi, "confidence", 0.5);
+  assert_double (roi, "detection", "x_min", 60.25 / 600);
+  assert_double (roi, "detection", "y_max", 40.5 / 460);
+  assert_double (roi, "detection", "confidence", 0.5);
   g_assert_nonnull (gst_video_region_of_interest_meta_get_param (roi, "unknown"));
 }
 
 /* A moved box gets normalized corners if it has a structure for them, because its corners need
- * not lie on pixels any more. */
+ * not lie on pixels any more. Its integers are rounded, and an extent above 0 to at least 1. */
 static void
 test_between_pixels (void)
 {
   g_autoptr (GstHarness)
       h = harness_new_caps ("boxtransform width=640 height=480", CAPS (320, 240));
-  g_autoptr (GstBuffer) buffer = through (h, frame_with ("1 person 101,50,200,101 0.5"));
+  g_autoptr (GstBuffer) buffer = through (h,
+      frame_with ("1 person 101,50,200,101 0.5; 2 dot 101,50,1,1; 3 point 101,50,0,0"));
   GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta (buffer);
 
-  assert_double (roi, "x_min", 50.5 / 320);
-  assert_double (roi, "y_max", 75.5 / 240);
+  assert_double (roi, "detection", "x_min", 50.5 / 320);
+  assert_double (roi, "detection", "y_max", 75.5 / 240);
+  g_assert_cmpstr (boxes_on (buffer), ==, "51,25,100,51 50,25,1,1 51,25,0,0");
 }
 
 /* Sends a box with keypoints, which DL Streamer writes relative to the box, through boxtransform.
@@ -273,8 +321,8 @@ test_controlled (void)
 }
 
 static const TestCase cases[] = { CASE (test_defaults), CASE (test_between_pixels),
-  CASE (test_places), CASE (test_details), CASE (test_keypoints), CASE (test_playing),
-  CASE (test_copies), CASE (test_errors), CASE (test_auto_direction), CASE (test_controlled),
-  { NULL } };
+  CASE (test_places), CASE (test_rotated), CASE (test_rotated_unevenly), CASE (test_details),
+  CASE (test_keypoints), CASE (test_playing), CASE (test_copies), CASE (test_errors),
+  CASE (test_auto_direction), CASE (test_controlled), { NULL } };
 
 GST_TEST_PROGRAM (cases);
