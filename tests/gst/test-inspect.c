@@ -58,26 +58,17 @@ assert_described (GstElement *element, const gchar *property, const gchar *word)
     g_error ("%s of %s does not say \"%s\"", property, GST_OBJECT_NAME (element), word);
 }
 
-/* The states of tags are the fields of stats, which the description of stats lists. */
 static void
-test_states (void)
+test_tags (void)
 {
   static const gchar *const lines[] = { "nmsfilter", "boxselect", "boxsteady" };
   static const gchar *const words[] = { "nms", "state", "suppressed-by", "kept", "stats" };
-  static const gchar *const states[][8] = { { "suppressed", "below-score", "not-candidate",
-                                                "over-cap", "too-few-neighbors", "no-score",
-                                                "invalid", NULL },
-    { "too-small", "too-large", "wrong-aspect-ratio", "outside-roi", "dropped-class", "cut-by-edge",
-        NULL },
-    { "unconfirmed", NULL } };
 
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
     g_autoptr (GstElement) element = element_new (lines[i]);
 
     for (guint k = 0; k < G_N_ELEMENTS (words); k++)
       assert_described (element, "action", words[k]);
-    for (guint k = 0; states[i][k]; k++)
-      assert_described (element, "stats", states[i][k]);
   }
 }
 
@@ -89,6 +80,7 @@ assert_fields_described (GstElement *element, const gchar *property, const GstSt
     assert_described (element, property, gst_structure_nth_field_name (structure, i));
 }
 
+/* The states of tags are fields of stats. */
 static void
 test_stats (void)
 {
@@ -152,7 +144,7 @@ test_without_effect (void)
   assert_values (element, "start-time start-time-selection", "18446744073709551615 zero");
 }
 
-static const TestCase cases[] = { CASE (test_metadata), CASE (test_states), CASE (test_stats),
+static const TestCase cases[] = { CASE (test_metadata), CASE (test_tags), CASE (test_stats),
   CASE (test_frame_boxes), CASE (test_without_effect), { NULL } };
 
 GST_TEST_PROGRAM (cases);
