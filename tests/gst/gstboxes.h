@@ -365,13 +365,14 @@ assert_stats (GstElement *element, const gchar *expected)
   g_strfreev (list);
 }
 
-/* A frame, the launch line of the element that it goes through, and what it shows. */
+/* A frame, the launch line of the element that it goes through, and what is on it behind that. */
 typedef struct
 {
   const gchar *name, *line, *boxes;
   const gchar *ids;   /* those that are left */
   const gchar *tags;  /* as assert_tags takes them, or NULL */
   const gchar *stats; /* as assert_stats takes them, or NULL */
+  const gchar *first; /* launch line of elements in front, or NULL */
 } FrameRow;
 
 /* Sends each frame through a new element. */
@@ -379,12 +380,13 @@ static inline void
 expect_frames (const FrameRow *rows, guint count)
 {
   for (guint i = 0; i < count; i++) {
-    GstHarness *h;
+    GstHarness *h, *first = gst_harness_new_parse (rows[i].first ? rows[i].first : "identity");
     GstBuffer *out;
 
     g_test_message ("%s: %s", rows[i].name, rows[i].line);
     h = harness_new (rows[i].line);
-    out = through (h, frame_with (rows[i].boxes));
+    gst_harness_set_src_caps_str (first, FRAME_CAPS);
+    out = through (h, through (first, frame_with (rows[i].boxes)));
     if (strcmp (ids_on (out), rows[i].ids) != 0)
       g_error ("%s: %s left \"%s\", not \"%s\"", rows[i].name, rows[i].line, ids_on (out),
           rows[i].ids);
@@ -394,6 +396,7 @@ expect_frames (const FrameRow *rows, guint count)
       assert_stats (h->element, rows[i].stats);
     gst_buffer_unref (out);
     gst_harness_teardown (h);
+    gst_harness_teardown (first);
   }
 }
 
