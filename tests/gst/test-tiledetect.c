@@ -21,37 +21,27 @@ shares (void)
   return g_str_has_prefix (g_test_get_path (), "/tiledetect/shared/");
 }
 
-/* Returns a text in which `by` stands for each `word`. Takes the text. */
-static gchar *
-replaced (gchar *text, const gchar *word, const gchar *by)
-{
-  gchar **parts = g_strsplit (text, word, -1);
-
-  g_free (text);
-  text = g_strjoinv (by, parts);
-  g_strfreev (parts);
-  return text;
-}
-
 /* Returns a launch line with the share-detector of the case. WHOLE is the boxreplay, whose
  * recording has a box as large as its frame, 10 frames a second. Free it. */
 static gchar *
 line_of (const gchar *launch)
 {
-  g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (GString) recording = g_string_new (NULL);
+  GString *line = g_string_new (launch);
   g_autofree gchar *path = NULL, *detector = NULL;
-  const gchar *mode = shares () ? "tiledetect share-detector=true"
-                                : "tiledetect share-detector=false";
 
   for (guint i = 0; i < FRAMES; i++)
-    g_string_append_printf (text,
+    g_string_append_printf (recording,
         "{\"timestamp\":%" G_GUINT64_FORMAT ",\"resolution\":{\"width\":"
         "100,\"height\":100},\"objects\":[{\"x\":0,\"y\":0,\"w\":100,\"h\":100,\"roi_type\":\"a\","
         "\"detection\":{\"confidence\":0.9}}]}\n",
         i * FRAME);
-  path = text_file_new ("whole.jsonl", text->str, -1);
+  path = text_file_new ("whole.jsonl", recording->str, -1);
   detector = g_strconcat ("boxreplay location=", path, NULL);
-  return replaced (replaced (g_strdup (launch), "tiledetect", mode), "WHOLE", detector);
+  g_string_replace (line, "WHOLE", detector, 0);
+  g_string_replace (line, "tiledetect",
+      shares () ? "tiledetect share-detector=true" : "tiledetect share-detector=false", 0);
+  return g_string_free (line, FALSE);
 }
 
 static GstElement *
