@@ -722,7 +722,7 @@ newer_debian ()
     stage="$1-asan"
     use_asan "$ASAN_EXACT"
     # shellcheck disable=SC2086
-    suites "$1-asan" boxmeta boxmerge-regions odappend odmeta odregions odremove nmsfilter \
+    suites "$1-asan" boxmeta boxmerge-regions odmeta odregions odremove nmsfilter \
       boxreplay boxrecord boxoverlay boxtransform boxtransform-ods boxmerge-ods rotatedboxes \
       $batches
     stage=$1

@@ -41,41 +41,69 @@ with_unknown (void)
   return buffer;
 }
 
-/* The foreign mtd is removed with what belongs to it alone; ids do not change. */
+/* The foreign mtd is removed with what belongs to it alone, and ids do not change; without boxes,
+ * too, because its positions are those of the picture before. */
 static void
 test_unknown (void)
 {
-  GstBuffer *out = through_twice ("boxtransform left=40", with_unknown (), "\"foreign\"");
+  static const struct
+  {
+    const gchar *launch, *words, *ods, *foreign;
+  } rows[] = {
+    { "boxtransform", NULL, "4: 1 dog 100,20,30,40 0.5 poodle", "7" },
+    { "boxtransform left=40", "\"foreign\"", "3: 1 dog 60,20,30,40 0.5 poodle", "" },
+    { "boxtransform left=40", "\"foreign\"", "0:", "" },
+  };
 
-  assert_ods_text (out, "3: 1 dog 60,20,30,40 0.5 poodle"); /* 0: the place of the removed mtd */
-  assert_foreign (out, "");
-  assert_ids (out, "1");
-  gst_buffer_unref (out);
-  assert_none_alive (foreign_mtds_alive ());
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstBuffer *buffer = i < 2 ? with_unknown () : frame_new (0), *out;
+
+    if (i == 2)
+      foreign_mtd_add (buffer, 7);
+    out = through_twice (rows[i].launch, buffer, rows[i].words);
+    assert_ods_text (out, rows[i].ods);
+    assert_foreign (out, rows[i].foreign);
+    assert_ids (out, i < 2 ? "1" : "");
+    gst_buffer_unref (out);
+    assert_none_alive (foreign_mtds_alive ());
+  }
 }
 
-/* Without boxes, too: its positions are those of the picture before. */
+/* Moving changes no id and no relation, and the box "far" is then outside. The face has the place
+ * of the region's doubles. */
 static void
-test_unknown_alone (void)
+test_related (void)
 {
-  GstBuffer *buffer = frame_new (0), *out;
+  g_autoptr (GstHarness) h = harness_new_caps ("boxtransform left=50 top=50 width=640 height=480",
+      "video/x-raw,format=GRAY8,width=1180,height=860,framerate=10/1");
+  g_autoptr (GstBuffer)
+      buffer = frame_with_ods ("person 100,50,20,40 0.5 tall; face 105,52,4,4 0.25");
 
-  foreign_mtd_add (buffer, 7);
-  out = through_twice ("boxtransform left=40", buffer, "\"foreign\"");
-  assert_foreign (out, "");
-  gst_buffer_unref (out);
-  assert_none_alive (foreign_mtds_alive ());
+  add_track (buffer, 2, 77);
+  add_ods (buffer, "far 0,0,10,10 0.5");
+  relate (buffer, 2, 0, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
+  add_boxes (buffer, "2 face 105.25:52.25:109.25:56.25 0.25 in 0");
+  buffer = through (h, buffer);
+  assert_ods_text (buffer, "4: 0 person 100,0,40,80 0.5 tall; 2 face 111,5,8,8 0.25 #77");
+  g_assert_cmphex (types_between (buffer, 2, 0), ==, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
+  g_assert_cmphex (types_between (buffer, 2, 3), ==, GST_ANALYTICS_REL_TYPE_RELATE_TO);
+  g_assert_cmpstr (boxes_on (buffer), ==, "111,5,8,8");
 }
 
+/* A region around a rotated OD stays the upright box around it. */
 static void
-test_unchanged (void)
+test_rotated (void)
 {
-  GstBuffer *out = through_twice ("boxtransform", with_unknown (), NULL);
+#if GST_CHECK_VERSION(1, 26, 0)
+  GstBuffer *buffer = frame_with_ods ("a 0,0,9,9 0.5; ship 100,100,40,20 0.5 @1.5707963"), *out;
 
-  assert_ods (out, "100");
-  assert_foreign (out, "7");
+  add_boxes (buffer, "1 ship 110,90,20,40");
+  out = through_twice ("boxtransform video-direction=horiz", buffer, NULL);
+  assert_ods_text (out, "2: 0 a 631,0,9,9 0.5; 1 ship 500,100,40,20 0.5 @-1.5708");
+  g_assert_cmpstr (boxes_on (out), ==, "510,90,20,40");
+  g_assert_null (gst_buffer_get_video_region_of_interest_meta (out)->params);
   gst_buffer_unref (out);
-  assert_none_alive (foreign_mtds_alive ());
+#endif
 }
 
 /* The mask of an OD outside goes with it. */
@@ -109,7 +137,7 @@ test_masks (void)
 #endif
 }
 
-static const TestCase cases[] = { CASE (test_unknown), CASE (test_unknown_alone),
-  CASE (test_unchanged), CASE (test_masks), { NULL } };
+static const TestCase cases[] = { CASE (test_unknown), CASE (test_related), CASE (test_rotated),
+  CASE (test_masks), { NULL } };
 
 GST_TEST_PROGRAM (cases);
