@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxmerge: ODs, with their classes, tracks, tags and relations, beside regions. */
-#include "foreignmtd.h"
 #include "gstrunner.h"
 #include "merging.h"
 #include "odboxes.h"
@@ -47,7 +46,7 @@ branch_new (void)
   GstAnalyticsClsMtd scene;
 
   relate (buffer, face, person, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
-  relate (buffer, track, foreign_mtd_add (buffer, 9), GST_ANALYTICS_REL_TYPE_CONTAIN);
+  relate (buffer, track, add_foreign (buffer, 9), GST_ANALYTICS_REL_TYPE_CONTAIN);
   gst_analytics_relation_meta_add_one_cls_mtd (relations_of (buffer), 1.0f,
       g_quark_from_static_string ("indoors"), &scene);
   add_boxes (buffer, "2 face 118.25:52.25:122.25:56.25 0.25 in 0");
@@ -83,7 +82,7 @@ test_related (void)
   g_assert_cmpstr (boxes_on (out), ==, "7,7,7,7 9,9,7,7 418,352,4,4");
   gst_buffer_unref (out);
   merging_close (&m);
-  assert_none_alive (foreign_mtds_alive ());
+  assert_none_alive ();
 }
 
 /* What a main buffer gets from the branch, moved by `properties`. */
@@ -227,14 +226,14 @@ test_group (void)
   bus = harness_bus (m.main);
   for (guint i = 0; i < 3; i++) {
     GstBuffer *branch = frame_new (i * FRAME), *main = frame_new (i * FRAME);
-    const guint group = foreign_mtd_add (branch, 7);
+    const guint group = add_foreign (branch, 7);
     const guint person = add_ods (branch, "person 10,20,30,40 0.5");
     g_autoptr (GstBuffer) out = NULL;
 
-    foreign_mtd_add (main, 5);
+    add_foreign (main, 5);
     if (i > 0) { /* the group of the first buffer belongs to the frame */
       relate (branch, person, group, GST_ANALYTICS_REL_TYPE_CONTAIN);
-      relate (branch, add_class (branch, group, "left knee", 0.5f), foreign_mtd_add (branch, 3),
+      relate (branch, add_class (branch, group, "left knee", 0.5f), add_foreign (branch, 3),
           GST_ANALYTICS_REL_TYPE_RELATE_TO);
       relate (branch, person, add_class (branch, group, "tall", 0.5f),
           GST_ANALYTICS_REL_TYPE_RELATE_TO);
@@ -254,7 +253,7 @@ test_group (void)
     g_assert_cmpuint (count_messages (bus, GST_MESSAGE_WARNING), ==, i == 1);
   }
   merging_close (&m);
-  assert_none_alive (foreign_mtds_alive ());
+  assert_none_alive ();
 }
 
 /* Fails unless mtds of these ids, the first ones, have these tags. */

@@ -3,7 +3,6 @@
  * boxtransform: masks are moved with the boxes. Metadata of unknown types may hold positions, so
  * it is removed.
  */
-#include "foreignmtd.h"
 #include "gstrunner.h"
 #include "odboxes.h"
 
@@ -32,7 +31,7 @@ static GstBuffer *
 with_unknown (void)
 {
   GstBuffer *buffer = frame_new (0);
-  const guint foreign = foreign_mtd_add (buffer, 7);
+  const guint foreign = add_foreign (buffer, 7);
 
   relate (buffer, add_ods (buffer, "dog 100,20,30,40 0.5 poodle"), foreign,
       GST_ANALYTICS_REL_TYPE_CONTAIN);
@@ -59,13 +58,13 @@ test_unknown (void)
     GstBuffer *buffer = i < 2 ? with_unknown () : frame_new (0), *out;
 
     if (i == 2)
-      foreign_mtd_add (buffer, 7);
+      add_foreign (buffer, 7);
     out = through_twice (rows[i].launch, buffer, rows[i].words);
     assert_ods_text (out, rows[i].ods);
     assert_foreign (out, rows[i].foreign);
     assert_ids (out, i < 2 ? "1" : "");
     gst_buffer_unref (out);
-    assert_none_alive (foreign_mtds_alive ());
+    assert_none_alive ();
   }
 }
 

@@ -3,7 +3,6 @@
  * nmsfilter and boxselect on GstAnalytics detections (ODs), alone and beside regions: which are
  * removed, tagged, moved or rescored, and what becomes of the mtds that are related to them.
  */
-#include "foreignmtd.h"
 #include "gstrunner.h"
 #include "odboxes.h"
 
@@ -16,6 +15,8 @@ typedef struct
   const gchar *text; /* as assert_ods_text takes it */
   const gchar *regions;
   const gchar *ids, *places, *tags, *stats; /* of regions, as gstboxes.h takes them */
+  const gchar *first; /* the launch line of an element in front of it, or NULL */
+  gboolean locked;    /* the relation meta */
 } Row;
 
 /* The last one has negative extents. */
@@ -43,6 +44,11 @@ static const Row rows[] = {
       .text = "5: 0 dog 1,0,50,50 0.5 puppy nms:suppressed; 2 dog 2,0,50,50 0.9 nms:kept" },
   { "tag, not selected", "nmsfilter action=tag classes=cat", "dog 1,0,50,50 0.5",
       .text = "1: 0 dog 1,0,50,50 0.5" },
+  { "tag, second filter", "nmsfilter action=tag", THREE_ODS,
+      .first = "nmsfilter action=tag score-threshold=0.8",
+      .text = "6: 0 dog 1,0,50,50 0.5 nms:suppressed; 1 dog 2,0,50,50 0.9 nms:kept; "
+              "2 dog 300,0,50,50 0.7 nms:kept" },
+  { "locked", "nmsfilter", THREE_ODS, "1 2 300", .locked = TRUE },
   { "scores", "nmsfilter method=soft-linear", PAIR,
       .text = "5: 0 a 100,100,80,80 0.9 red; 2 a 120,100,80,80 0.24 blue; 4 a 400,100,80,80 0.3" },
   { "scores", "nmsfilter method=soft-linear method-options=o,min-score=0.25", PAIR, "100 400" },
@@ -86,6 +92,10 @@ static const Row rows[] = {
       "far 0,300,9,9 0.5; dog 100,100,50,50 0.25; dog 300,100,50,50 0.75",
       .regions = "1 dog 100,100,50,50; 2 dog 300,100,50,50", .left = "0 300", .ids = "2",
       .stats = "boxes-in=3 unscored=0" },
+  /* a region without a confidence gets the new one */
+  { "score of the OD", "nmsfilter method=soft-linear",
+      "far 0,300,9,9 0.5; a 100,100,80,80 0.9; a 120,100,80,80 0.6", .regions = "2 a 120,100,80,80",
+      .text = "3: 0 far 0,300,9,9 0.5; 1 a 100,100,80,80 0.9; 2 a 120,100,80,80 0.24", .ids = "2" },
   { "both all gone", "nmsfilter score-threshold=0.5",
       "dog 50,100,100,10 0.3; dog 100,100,100,10 0.9", .regions = "1 dog 100:100:200:110 0.4",
       .text = "0:", .ids = "" },
@@ -112,6 +122,10 @@ test_rows (void)
     g_test_message ("%s: %s", row->name, row->line);
     if (row->regions)
       add_boxes (buffer, row->regions);
+    if (row->locked)
+      GST_META_FLAG_SET (gst_buffer_get_analytics_relation_meta (buffer), GST_META_FLAG_LOCKED);
+    if (row->first)
+      buffer = filtered (row->first, buffer);
     buffer = through (h, buffer);
     if (row->left)
       assert_ods (buffer, row->left);
@@ -128,18 +142,6 @@ test_rows (void)
   }
 }
 
-/* A second filter replaces the tags. */
-static void
-test_tag_again (void)
-{
-  g_autoptr (GstBuffer) out = filtered ("nmsfilter action=tag",
-      filtered ("nmsfilter action=tag score-threshold=0.8", frame_with_ods (THREE_ODS)));
-
-  assert_ods_text (out,
-      "6: 0 dog 1,0,50,50 0.5 nms:suppressed; 1 dog 2,0,50,50 0.9 nms:kept; "
-      "2 dog 300,0,50,50 0.7 nms:kept");
-}
-
 /* A buffer of which none are removed is passed on unchanged, whoever has it. */
 static void
 test_none_removed (void)
@@ -154,36 +156,27 @@ test_none_removed (void)
 static void
 test_shared (void)
 {
-  static const gchar *const shared[][2] = { { "nmsfilter", "100 400" },
-    { "nmsfilter method=weighted", "108 400" } };
+  static const gchar *const shared[][2] = { { "nmsfilter",
+                                                "6: 0 a 100,100,80,80 0.9 red; "
+                                                "4 a 400,100,80,80 0.3" },
+    { "nmsfilter method=weighted", "6: 0 a 108,100,80,80 0.75 red; 4 a 400,100,80,80 0.3" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (shared); i++) {
     GstBuffer *buffer = frame_with_ods (PAIR), *out;
     g_autofree gchar *before = NULL;
 
-    foreign_mtd_add (buffer, 5);
+    add_foreign (buffer, 5);
     before = g_strdup (ods_text (buffer));
     out = filtered (shared[i][0], gst_buffer_ref (buffer));
     g_assert_true (out != buffer);
     g_assert_true (gst_buffer_peek_memory (out, 0) == gst_buffer_peek_memory (buffer, 0));
     assert_ods_text (buffer, before);
-    assert_ods (out, shared[i][1]);
-    assert_classes (out, od_at (out, atoi (shared[i][1])), "red");
+    assert_ods_text (out, shared[i][1]);
     assert_foreign (out, "5");
     gst_buffer_unref (out);
     gst_buffer_unref (buffer);
   }
-  assert_none_alive (foreign_mtds_alive ());
-}
-
-static void
-test_locked (void)
-{
-  g_autoptr (GstBuffer) buffer = frame_with_ods (THREE_ODS);
-
-  GST_META_FLAG_SET (gst_buffer_get_analytics_relation_meta (buffer), GST_META_FLAG_LOCKED);
-  buffer = filtered ("nmsfilter", buffer);
-  assert_ods (buffer, "1 2 300");
+  assert_none_alive ();
 }
 
 static void
@@ -266,7 +259,7 @@ test_uncopied (void)
   add_class (buffer, 1, "best", 0.5f);
   out = filtered ("nmsfilter", gst_buffer_copy (buffer));
   assert_ods (out, "2 300");
-  assert_classes (out, od_at (out, 2), "best");
+  g_assert_nonnull (strstr (ods_text (out), " best; "));
 }
 
 /* A part and its parent do not suppress each other, and are removed together. */
@@ -294,8 +287,8 @@ test_parents (void)
   gst_buffer_unref (out);
 }
 
-static const TestCase cases[] = { CASE (test_rows), CASE (test_tag_again), CASE (test_none_removed),
-  CASE (test_shared), CASE (test_locked), CASE (test_allocation),
+static const TestCase cases[] = { CASE (test_rows), CASE (test_none_removed), CASE (test_shared),
+  CASE (test_allocation),
 #if GST_CHECK_VERSION(1, 26, 0)
   CASE (test_related),
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxreplay and boxrecord on buffers with GstAnalytics detections, beside regions of interest. */
-#include "foreignmtd.h"
 #include "gstrunner.h"
 #include "odboxes.h"
 #include "textfiles.h"
@@ -22,7 +21,7 @@ test_replayed_parents (void)
 {
   g_autoptr (GstBuffer) buffer = frame_new (0);
 
-  foreign_mtd_add (buffer, 0); /* makes sure that no OD has id 0 */
+  add_foreign (buffer, 0); /* makes sure that no OD has id 0 */
   buffer = replay ("{\"timestamp\":0,\"objects\":["
                    "{\"x\":100,\"y\":100,\"w\":50,\"h\":90,\"region_id\":7},"
                    "{\"x\":110,\"y\":100,\"w\":9,\"h\":9,\"region_id\":8,\"parent_id\":7}]}\n",
@@ -40,7 +39,7 @@ test_replayed_instead (void)
 {
   g_autoptr (GstBuffer) buffer = frame_new (0);
 
-  foreign_mtd_add (buffer, 5); /* related to nothing */
+  add_foreign (buffer, 5); /* related to nothing */
   add_ods (buffer, "dog 100,100,50,90 0.5 puppy; dog 200,100,50,90 0.5");
   add_boxes (buffer, "1 dog 100,100,50,90");
   buffer = replay ("{\"timestamp\":0,\"objects\":[{\"x\":110,\"y\":100,\"w\":9,\"h\":9}]}\n",

@@ -4,7 +4,6 @@
  * a score. The test finds the mtds that must remain by the rule alone, pair by pair;
  * they must keep their data and relations, bit by bit.
  */
-#include "foreignmtd.h"
 #include "gstrunner.h"
 #include "odboxes.h"
 
@@ -14,7 +13,6 @@ typedef enum
 {
   DETECTION,
   CLASS,
-  TRACK,
   FOREIGN,
   KINDS
 } Kind;
@@ -32,25 +30,15 @@ typedef struct
 static void
 add_mtd (GstBuffer *buffer, const Model *model, guint i)
 {
-  GstAnalyticsRelationMeta *meta = relations_of (buffer);
   GstAnalyticsClsMtd cls;
-  GstAnalyticsTrackingMtd track;
 
-  switch (model->kind[i]) {
-    case DETECTION:
-      add_od (buffer, "dog", (Rect) { (gint) i, 20 * (gint) i, 5, 5 },
-          model->low[i] ? 0.25f : 0.75f);
-      break;
-    case CLASS:
-      gst_analytics_relation_meta_add_one_cls_mtd (meta, (gfloat) i / MOST,
-          g_quark_from_static_string ("puppy"), &cls);
-      break;
-    case TRACK:
-      gst_analytics_relation_meta_add_tracking_mtd (meta, i, i, &track);
-      break;
-    default:
-      foreign_mtd_add (buffer, (gint) i);
-  }
+  if (model->kind[i] == DETECTION)
+    add_od (buffer, "dog", (Rect) { (gint) i, 20 * (gint) i, 5, 5 }, model->low[i] ? 0.25f : 0.75f);
+  else if (model->kind[i] == CLASS)
+    gst_analytics_relation_meta_add_one_cls_mtd (relations_of (buffer), (gfloat) i / MOST,
+        g_quark_from_static_string ("puppy"), &cls);
+  else
+    add_foreign (buffer, (gint) i);
 }
 
 /* Finds the number that add_mtd gave a mtd, and its kind. Returns FALSE for a
@@ -60,6 +48,8 @@ identify (GstAnalyticsMtd *mtd, Kind *kind, guint *number)
 {
   const GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type (mtd);
 
+  *kind = FOREIGN;
+  *number = (guint) foreign_number (mtd);
   if (type == gst_analytics_od_mtd_get_mtd_type ()) {
     *kind = DETECTION;
     *number = (guint) x_of_od (mtd);
@@ -67,23 +57,9 @@ identify (GstAnalyticsMtd *mtd, Kind *kind, guint *number)
     *kind = CLASS;
     *number = (guint) (gst_analytics_cls_mtd_get_level ((GstAnalyticsClsMtd *) mtd, 0) * MOST
         + 0.5f);
-  } else if (type == gst_analytics_tracking_mtd_get_mtd_type ()) {
-    GstClockTime first, last;
-    gboolean lost;
-    guint64 id;
-
-    gst_analytics_tracking_mtd_get_info ((GstAnalyticsTrackingMtd *) mtd, &id, &first, &last,
-        &lost);
-    g_assert_cmpuint (id, ==, first);
-    *kind = TRACK;
-    *number = (guint) id;
-  } else {
-    *kind = FOREIGN;
-    if (foreign_mtd_number (mtd) < 0) {
-      g_assert_cmpstr (gst_analytics_mtd_type_get_name (type), ==, "nms-removed");
-      return FALSE;
-    }
-    *number = (guint) foreign_mtd_number (mtd);
+  } else if (foreign_number (mtd) < 0) {
+    g_assert_cmpstr (gst_analytics_mtd_type_get_name (type), ==, "nms-removed");
+    return FALSE;
   }
   return TRUE;
 }
@@ -244,7 +220,7 @@ test_random (void)
     g_assert_cmpuint (mtds_on (out), <=, count);
     gst_buffer_unref (out);
     gst_clear_buffer (&other);
-    assert_none_alive (foreign_mtds_alive ());
+    assert_none_alive ();
   }
   g_assert_cmpuint (dropped, >, rounds); /* more than one mtd a round */
 }
