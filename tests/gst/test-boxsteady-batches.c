@@ -3,22 +3,16 @@
 #include "batches.h"
 #include "gstrunner.h"
 
-/* Returns the track of the only region of a stream, -1 if it has none. */
+/* Returns the track of the first region of a stream. */
 static gint
 track_of (GstBuffer *batch, guint stream)
 {
-  GstBuffer *buffer = GST_BUFFER (batches_get (batch, stream, 0));
-  gpointer state = NULL;
-  GstMeta *meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-      GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-  GstStructure *s;
-  gint id = -1;
+  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta (
+      GST_BUFFER (batches_get (batch, stream, 0)));
+  gint id;
 
-  if (meta == NULL)
-    return -1;
-  s = gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta,
-      "object_id");
-  g_assert_true (gst_structure_get_int (s, "id", &id));
+  g_assert_nonnull (roi);
+  g_assert_true (gst_structure_get_int (structure_on (roi, "object_id"), "id", &id));
   return id;
 }
 
