@@ -218,23 +218,18 @@ x_of_od (const GstAnalyticsMtd *mtd)
   return x;
 }
 
-/* Returns x of each OD in the order of ids: "1 4 7". Static. */
-static inline const gchar *
-ods_on (GstBuffer *buffer)
+/* Fails unless the ODs have these x, in the order of their ids: "1 4 7". */
+static inline void
+assert_ods (GstBuffer *buffer, const gchar *expected)
 {
-  static GString *text = NULL;
+  g_autoptr (GString) text = g_string_new (NULL);
   GstAnalyticsMtd mtd;
 
-  if (text == NULL)
-    text = g_string_new (NULL);
-  g_string_truncate (text, 0);
   if (gst_buffer_get_analytics_relation_meta (buffer))
     EACH_MTD (buffer, gst_analytics_od_mtd_get_mtd_type (), &mtd)
   g_string_append_printf (text, "%s%d", text->len ? " " : "", x_of_od (&mtd));
-  return text->str;
+  g_assert_cmpstr (text->str, ==, expected);
 }
-
-#define assert_ods(buffer, expected) g_assert_cmpstr (ods_on (buffer), ==, expected)
 
 static inline guint
 mtds_on (GstBuffer *buffer)
@@ -243,19 +238,6 @@ mtds_on (GstBuffer *buffer)
 
   g_assert_cmpuint (gst_buffer_get_n_meta (buffer, GST_ANALYTICS_RELATION_META_API_TYPE), ==, 1);
   return (guint) gst_analytics_relation_get_length (meta);
-}
-
-/* Returns the id of the OD with that x. Fails if there is none. */
-static inline guint
-od_at (GstBuffer *buffer, gint at)
-{
-  GstAnalyticsMtd mtd;
-
-  EACH_MTD (buffer, gst_analytics_od_mtd_get_mtd_type (), &mtd)
-  if (x_of_od (&mtd) == at)
-    return mtd.id;
-  g_error ("no OD at %d", at);
-  return 0;
 }
 
 /* Returns the names of the classes that are related to an OD, and its tracks, with ! if they are
@@ -356,36 +338,29 @@ add_mask (GstBuffer *buffer, gint x, gint y, guint w, guint h)
   return mtd.id;
 }
 
-/* Returns the places of the masks in the order of their ids: "1,2,3,4 5,6,7,8". Static. Fails if
+/* Fails unless the masks have these places, in the order of their ids: "1,2,3,4 5,6,7,8", or if
  * anything else in one of them has changed. */
-static inline const gchar *
-masks_on (GstBuffer *buffer)
+static inline void
+assert_masks (GstBuffer *buffer, const gchar *expected)
 {
-  static GString *text = NULL;
+  g_autoptr (GString) text = g_string_new (NULL);
   GstAnalyticsMtd mtd;
 
-  if (text == NULL)
-    text = g_string_new (NULL);
-  g_string_truncate (text, 0);
   EACH_MTD (buffer, gst_analytics_segmentation_mtd_get_mtd_type (), &mtd)
   {
-    GstBuffer *mask;
     guint w, h;
     gint x, y;
+    g_autoptr (GstBuffer) mask = gst_analytics_segmentation_mtd_get_mask (&mtd, &x, &y, &w, &h);
 
-    mask = gst_analytics_segmentation_mtd_get_mask (&mtd, &x, &y, &w, &h);
     g_assert_cmpuint (gst_buffer_get_size (mask), ==, 64);
     g_assert_nonnull (gst_buffer_get_video_meta (mask));
-    gst_buffer_unref (mask);
     g_assert_cmpuint (gst_analytics_segmentation_mtd_get_region_count (&mtd), ==, 2);
     g_assert_cmpuint (gst_analytics_segmentation_mtd_get_region_id (&mtd, 0), ==, 3);
     g_assert_cmpuint (gst_analytics_segmentation_mtd_get_region_id (&mtd, 1), ==, 8);
     g_string_append_printf (text, "%s%d,%d,%u,%u", text->len ? " " : "", x, y, w, h);
   }
-  return text->str;
+  g_assert_cmpstr (text->str, ==, expected);
 }
-
-#define assert_masks(buffer, expected) g_assert_cmpstr (masks_on (buffer), ==, expected)
 #endif
 
 /* The ODs that most tests use: two that overlap, of which 2 suppresses 1, and one apart. */

@@ -66,9 +66,10 @@ test_regions (void)
     }
     buffer = through (h, buffer);
     g_assert_cmpstr (boxes_on (buffer), ==, "100,20,60,80");
-    assert_ods (buffer, "300 100");
-    g_assert_nonnull (
-        gst_buffer_get_video_region_of_interest_meta_id (buffer, (gint) od_at (buffer, 100)));
+    assert_ods_text (buffer,
+        i ? "4: 0 dog 300,20,30,40 0.5 #2!; 2 car 100,20,60,80 0.5 #1!"
+          : "4: 0 dog 300,20,30,40 0.5 #2; 1 car 100,20,60,80 0.5 #1");
+    assert_ids (buffer, i ? "2" : "1");
   }
 }
 
