@@ -6,17 +6,15 @@
  */
 #pragma once
 
+#include "nmscore.h"
 #include "nmsgraph.h"
-#include "reference.h"
 
-/* Which optional columns the program has. */
-enum {
-  LAZYNMS_WANTED, /* only those that have an effect in this call */
-  LAZYNMS_ALL
-};
+/* A flag of lazynms_check: the program has all optional columns. Without it, it has those that
+ * have an effect in this call. */
+#define LAZYNMS_ALL (1u << 16)
 
-/* Runs the call, padded to `padded` boxes (at least boxes->count and 1), and clears the
- * context. Boxes must not be rotated. `flags` are those of nms_lazy_nms. Describes the
- * first difference from `expected`, for free (), or returns NULL if there is none. */
-char *lazynms_difference (nms_lazy *lz, const nms_boxes *boxes, const nms_options *options,
-    size_t padded, int columns, unsigned flags, const RefResult *expected);
+/* Runs the call, padded to `padded` boxes (at least boxes->count and 1), and clears the context.
+ * Fails the test unless picks, count and states are those of the reference. Boxes must not be
+ * rotated. `flags` are those of nms_lazy_nms, and LAZYNMS_ALL. */
+void lazynms_check (nms_lazy *lz, const nms_boxes *boxes, const nms_options *options, size_t padded,
+    unsigned flags);

@@ -4,33 +4,14 @@
  * reference: random calls of every kind, with and without divisions, padded and not;
  * the least and greatest thresholds; the number of programs that a stream needs.
  */
-#include "boxgen.h"
 #include "lazycontext.h"
 #include "lazynms.h"
+#include "lazyscoped.h"
 #include "rounds.h"
+#include "scoped.h"
 #include "testrunner.h"
 
-#include <glib.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void
-check (const nms_boxes *boxes, const nms_options *options, size_t padded, int columns,
-    unsigned flags, const char *about)
-{
-  RefResult expected;
-  char *difference;
-
-  ref_run (boxes, options, &expected);
-  difference = lazynms_difference (lz, boxes, options, padded, columns, flags, &expected);
-  if (difference) {
-    g_test_message ("%s, %zu boxes, flags %u: %s", about, boxes->count, flags, difference);
-    g_test_fail ();
-  }
-  free (difference);
-  ref_result_clear (&expected);
-}
 
 static void
 test_random (void)
@@ -38,10 +19,9 @@ test_random (void)
   uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 600);
   uint64_t first = rounds_from_environment ("NMS_TEST_SEED", 1);
 
-  for (uint64_t i = 0; i < rounds && !g_test_failed (); i++) {
+  for (uint64_t i = 0; i < rounds; i++) {
     BoxRandom random = { first + i };
-    BoxCall call;
-    g_autofree char *about = g_strdup_printf ("seed %" G_GUINT64_FORMAT, first + i);
+    g_auto (BoxCall) call = { 0 };
     size_t count = boxrandom_below (&random, i % 8 ? 60 : 300);
 
     boxcall_random (&call, &random, (int) (i % BOXGEN_TEMPERS), count);
@@ -51,9 +31,9 @@ test_random (void)
     if (i % 3)
       for (padded = 64; padded < count;)
         padded *= 2;
-    check (&call.boxes, &call.options, padded, i % 3 ? LAZYNMS_ALL : LAZYNMS_WANTED,
-        i & 1 ? NMS_LAZY_NO_DIVISION : 0, about);
-    boxcall_clear (&call);
+    g_test_message ("seed %" G_GUINT64_FORMAT, first + i);
+    lazynms_check (lz, &call.boxes, &call.options, padded,
+        (i % 3 ? LAZYNMS_ALL : 0) | (i & 1 ? NMS_LAZY_NO_DIVISION : 0));
   }
 }
 
@@ -69,7 +49,7 @@ test_borderline (void)
   uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 100);
   nms_class_options own[64];
 
-  for (uint64_t round = 0; round < rounds && !g_test_failed (); round++) {
+  for (uint64_t round = 0; round < rounds; round++) {
     const float scale = ldexpf (1.0f, (int) boxrandom_below (&random, 160) - 90);
     nms_boxes boxes = { .size = sizeof boxes, .count = count };
     nms_options options;
@@ -99,8 +79,8 @@ test_borderline (void)
     options.class_options = own;
     options.class_option_count = 64;
     options.inclusive = round & 1;
-    check (&boxes, &options, count, LAZYNMS_WANTED, 0, "borderline");
-    check (&boxes, &options, count, LAZYNMS_WANTED, NMS_LAZY_NO_DIVISION, "borderline");
+    lazynms_check (lz, &boxes, &options, count, 0);
+    lazynms_check (lz, &boxes, &options, count, NMS_LAZY_NO_DIVISION);
   }
 }
 
@@ -122,8 +102,8 @@ test_vanishing_overlaps (void)
         options.iou_threshold = 0.0f;
         options.inclusive = (uint8_t) inclusive;
         nms_boxes_set_rows (&boxes, rows);
-        check (&boxes, &options, 3, LAZYNMS_WANTED, 0, "vanishing");
-        check (&boxes, &options, 3, LAZYNMS_WANTED, NMS_LAZY_NO_DIVISION, "vanishing");
+        lazynms_check (lz, &boxes, &options, 3, 0);
+        lazynms_check (lz, &boxes, &options, 3, NMS_LAZY_NO_DIVISION);
       }
 }
 
@@ -160,16 +140,14 @@ test_keys (void)
 static void
 test_stream (void)
 {
-  nms_lazy_cache *own = nms_lazy_cache_new (NULL, 0);
-  nms_lazy *stream = nms_lazy_new (own);
+  g_autoptr (nms_lazy_cache) own = nms_lazy_cache_new (NULL, 0);
+  g_autoptr (nms_lazy) stream = nms_lazy_new (own);
   nms_lazy_counters counters = { .size = sizeof counters };
   BoxRandom random = { 7 };
 
-  for (int frame = 0; frame < 300 && !g_test_failed (); frame++) {
+  for (int frame = 0; frame < 300; frame++) {
     size_t count = 1 + boxrandom_below (&random, frame % 10 ? 100 : 1000), padded = 128;
-    BoxCall call;
-    RefResult expected;
-    g_autofree char *difference = NULL;
+    g_auto (BoxCall) call = { 0 };
 
     boxcall_random (&call, &random, BOXGEN_CROWD, count);
     call.options.iou_threshold = boxrandom_unit (&random);
@@ -179,19 +157,12 @@ test_stream (void)
     call.options.min_size_ratio = 0;
     while (padded < count)
       padded *= 2;
-    ref_run (&call.boxes, &call.options, &expected);
-    difference = lazynms_difference (stream, &call.boxes, &call.options, padded, LAZYNMS_ALL, 0,
-        &expected);
-    g_assert_cmpstr (difference, ==, NULL);
-    ref_result_clear (&expected);
-    boxcall_clear (&call);
+    lazynms_check (stream, &call.boxes, &call.options, padded, LAZYNMS_ALL);
   }
   nms_lazy_cache_counters (own, &counters);
   g_assert_cmpuint (counters.traces, ==, 300);
   /* 128 256 512 1024, with and without class options for agnostic or not */
   g_assert_cmpuint (counters.misses, <=, 8);
-  nms_lazy_free (&stream);
-  nms_lazy_cache_free (&own);
 }
 
 /* The columns of several images, which the program is given as vectors, one image at a time, and
