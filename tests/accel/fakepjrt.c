@@ -1,62 +1,53 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fakepjrt: a PJRT plugin without a compiler, built several times:
+ * fakepjrt: a PJRT plugin without a compiler, built several times with different texts FAKE:
  *
- *   FAKE_NONE    no function GetPjrtApi
- *   FAKE_MARKS   as FAKE_NONE; creates the file that NMS_TEST_MARK names when loaded
- *   FAKE_NULL    GetPjrtApi returns NULL
- *   FAKE_SMALL   a table that ends before the last function that the library uses
- *   FAKE_MAJOR   another major version of the interface
- *   FAKE_HOLE    a slot without a function
- *   FAKE_START   initialize fails, with a message of one line that no zero byte ends
- *   FAKE_EMPTY   a client without devices
- *   FAKE_ABORT   aborts the process when loaded
- *   FAKE_CRASH   initialize reads through a null pointer
- *   FAKE_QUIT    creating a client ends the process with status 0
- *   FAKE_HANG    GetPjrtApi never returns
- *   FAKE_STALL   compiling never returns
- *   FAKE_LATE    compiling takes 1 s, or the seconds that NMS_TEST_COMPILE names, and registers a
- *                destructor that aborts the process if it runs before the end
- *   FAKE_STUCK   closing the client never returns, except in nms-xla-probe
- *   FAKE_WORKS   works: a program returns its first inputs and computes nothing
+ *   none    no function GetPjrtApi: meson.build renames it
+ *   marks   as none; creates the file that NMS_TEST_MARK names when loaded
+ *   null    GetPjrtApi returns NULL
+ *   small   a table that ends before the last function that the library uses
+ *   major   another major version of the interface
+ *   hole    a slot without a function
+ *   start   initialize fails, with a message of one line that no zero byte ends
+ *   empty   a client without devices
+ *   abort   aborts the process when loaded
+ *   crash   initialize reads through a null pointer
+ *   quit    creating a client ends the process with status 0
+ *   hang    GetPjrtApi never returns
+ *   stall   compiling never returns
+ *   late    compiling takes 1 s, or the seconds that NMS_TEST_COMPILE names, and registers a
+ *           destructor that aborts the process if it runs before the end
+ *   stuck   closing the client never returns, except in nms-xla-probe
+ *   works   works: a program returns its first inputs and computes nothing
  *
- * FAKE_WORKS fails on request and counts the objects that have not been destroyed; tests
- * call its functions (fakepjrt.h) through dlsym. Like a real plugin it checks the sizes
- * of argument structs.
+ * The plugin fails on request and counts the objects that have not been destroyed (fakepjrt.h).
+ * Like a real plugin it checks the sizes of argument structs.
  */
 #include "accel/xla/pjrt.h"
 #include "fakepjrt.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#ifdef FAKE_MARKS
-#define FAKE_NONE
+#define IS(kind) (!strcmp (FAKE, kind))
+#define VISIBLE __attribute__ ((visibility ("default")))
+
+VISIBLE FakePjrt fakepjrt;
 
 __attribute__ ((constructor)) static void
-leave_mark (void)
+be_loaded (void)
 {
-  const char *name = getenv ("NMS_TEST_MARK");
+  const char *name = IS ("marks") ? getenv ("NMS_TEST_MARK") : NULL;
   FILE *file = name ? fopen (name, "w") : NULL;
+
   if (file)
     fclose (file);
+  if (IS ("abort"))
+    abort ();
 }
-#endif
 
-#ifdef FAKE_ABORT
-__attribute__ ((constructor)) static void
-abort_process (void)
-{
-  abort ();
-}
-#endif
-
-#ifndef FAKE_NONE
-
-#if defined FAKE_STUCK || defined FAKE_STALL || defined FAKE_HANG
 /* Blocks for ever, as a driver does that waits for an absent device. */
 static void
 block (void)
@@ -64,16 +55,9 @@ block (void)
   for (;;)
     sleep (1);
 }
-#endif
 
 struct pjrt_error {
   char text[160];
-};
-struct pjrt_event {
-  int unused;
-};
-struct pjrt_client {
-  int unused;
 };
 struct pjrt_device {
   int unused;
@@ -89,15 +73,13 @@ struct pjrt_loaded_executable {
   size_t outputs;
 };
 
-static atomic_long alive, calls, fail_at;
-
 static void *
 make (size_t size)
 {
   void *object = calloc (1, size);
   if (!object)
     abort ();
-  alive++;
+  fakepjrt.objects++;
   return object;
 }
 
@@ -105,7 +87,7 @@ static void
 unmake (void *object)
 {
   if (object) {
-    alive--;
+    fakepjrt.objects--;
     free (object);
   }
 }
@@ -127,7 +109,7 @@ begin (const pjrt_head *head, size_t size, const char *what)
     return fail (what, "was given too small a struct");
   if (head->extensions)
     return fail (what, "was given an extension");
-  if (++calls == fail_at)
+  if (++fakepjrt.calls == fakepjrt.fail_at)
     return fail (what, "fails on request");
   return NULL;
 }
@@ -152,23 +134,29 @@ error_message (pjrt_error_message_args *a)
   a->message_size = strcspn (a->error->text, "@");
 }
 
+/* Defines a function that destroys a field of its arguments, also if it fails. */
+#define DESTROY(name, arguments, field) \
+  static pjrt_error *name (arguments *a) \
+  { \
+    unmake (a->field); \
+    BEGIN (#name); \
+    return NULL; \
+  }
+
+DESTROY (event_destroy, pjrt_event_args, event)
+DESTROY (buffer_destroy, pjrt_buffer_args, buffer)
+DESTROY (executable_destroy, pjrt_executable_args, executable)
+DESTROY (loaded_executable_destroy, pjrt_loaded_executable_args, executable)
+DESTROY (destroy_client, pjrt_client_args, client)
+
 static pjrt_error *
 initialize (pjrt_initialize_args *a)
 {
-#if defined FAKE_START
-  return fail ("initialize", "always fails@not a part of the message");
-#elif defined FAKE_CRASH
-  a = *(pjrt_initialize_args *volatile *) NULL;
-#endif
+  if (IS ("start"))
+    return fail ("initialize", "always fails@not a part of the message");
+  if (IS ("crash"))
+    a = *(pjrt_initialize_args *volatile *) NULL;
   BEGIN ("initialize");
-  return NULL;
-}
-
-static pjrt_error *
-event_destroy (pjrt_event_args *a)
-{
-  unmake (a->event);
-  BEGIN ("event_destroy");
   return NULL;
 }
 
@@ -183,24 +171,20 @@ static pjrt_error *
 client_create (pjrt_client_create_args *a)
 {
   BEGIN ("client_create");
-#ifdef FAKE_QUIT
-  exit (0);
-#endif
-  a->client = make (sizeof *a->client);
+  if (IS ("quit"))
+    exit (0);
+  a->client = make (1);
   return NULL;
 }
 
 static pjrt_error *
 client_destroy (pjrt_client_args *a)
 {
-#ifdef FAKE_STUCK
   const char *probe = getenv ("NMS_XLA_PROBE");
-  if (!probe || *probe)
+
+  if (IS ("stuck") && (!probe || *probe))
     block ();
-#endif
-  unmake (a->client);
-  BEGIN ("client_destroy");
-  return NULL;
+  return destroy_client (a);
 }
 
 static pjrt_error *
@@ -219,13 +203,10 @@ addressable_devices (pjrt_devices_args *a)
   static pjrt_device *const list[] = { &device };
   BEGIN ("addressable_devices");
   a->devices = list;
-#ifndef FAKE_EMPTY
-  a->device_count = 1;
-#endif
+  a->device_count = !IS ("empty");
   return NULL;
 }
 
-#ifdef FAKE_LATE
 static atomic_int compiling;
 
 static void
@@ -234,7 +215,6 @@ destroy_compiler (void)
   if (compiling)
     abort ();
 }
-#endif
 
 /* Reads the number of outputs, which follows "outputs " in the text. */
 static pjrt_error *
@@ -243,15 +223,14 @@ client_compile (pjrt_client_compile_args *a)
   const char *outputs;
   char text[64] = "";
   BEGIN ("client_compile");
-#ifdef FAKE_STALL
-  block ();
-#endif
-#ifdef FAKE_LATE
-  compiling = 1;
-  atexit (destroy_compiler);
-  sleep (getenv ("NMS_TEST_COMPILE") ? (unsigned) atoi (getenv ("NMS_TEST_COMPILE")) : 1);
-  compiling = 0;
-#endif
+  if (IS ("stall"))
+    block ();
+  if (IS ("late")) {
+    compiling = 1;
+    atexit (destroy_compiler);
+    sleep (getenv ("NMS_TEST_COMPILE") ? (unsigned) atoi (getenv ("NMS_TEST_COMPILE")) : 1);
+    compiling = 0;
+  }
   memcpy (text, a->program->code, a->program->code_size < 63 ? a->program->code_size : 63);
   outputs = strstr (text, "outputs ");
   a->executable = make (sizeof *a->executable);
@@ -269,7 +248,7 @@ from_host (pjrt_from_host_args *a)
   a->buffer = make (sizeof *a->buffer + size);
   a->buffer->size = size;
   memcpy (a->buffer->data, a->data, size);
-  a->done = make (sizeof *a->done);
+  a->done = make (1);
   return NULL;
 }
 
@@ -284,15 +263,7 @@ to_host (pjrt_to_host_args *a)
   if (a->size < a->source->size)
     return fail ("to_host", "was given too little room");
   memcpy (a->data, a->source->data, a->source->size);
-  a->event = make (sizeof *a->event);
-  return NULL;
-}
-
-static pjrt_error *
-buffer_destroy (pjrt_buffer_args *a)
-{
-  unmake (a->buffer);
-  BEGIN ("buffer_destroy");
+  a->event = make (1);
   return NULL;
 }
 
@@ -314,22 +285,6 @@ output_count (pjrt_output_count_args *a)
 }
 
 static pjrt_error *
-executable_destroy (pjrt_executable_args *a)
-{
-  unmake (a->executable);
-  BEGIN ("executable_destroy");
-  return NULL;
-}
-
-static pjrt_error *
-loaded_executable_destroy (pjrt_loaded_executable_args *a)
-{
-  unmake (a->executable);
-  BEGIN ("loaded_executable_destroy");
-  return NULL;
-}
-
-static pjrt_error *
 execute (pjrt_execute_args *a)
 {
   const size_t options = sizeof *a->options;
@@ -341,32 +296,13 @@ execute (pjrt_execute_args *a)
     a->outputs[0][i] = make (sizeof *from + from->size);
     memcpy (a->outputs[0][i], from, sizeof *from + from->size);
   }
-  a->done[0] = make (sizeof **a->done);
+  a->done[0] = make (1);
   return NULL;
-}
-
-__attribute__ ((visibility ("default"))) void
-fakepjrt_fail_at (long call)
-{
-  calls = 0;
-  fail_at = call;
-}
-
-__attribute__ ((visibility ("default"))) long
-fakepjrt_calls (void)
-{
-  return calls;
-}
-
-__attribute__ ((visibility ("default"))) long
-fakepjrt_objects (void)
-{
-  return alive;
 }
 
 const pjrt_api *GetPjrtApi (void);
 
-__attribute__ ((visibility ("default"))) const pjrt_api *
+VISIBLE const pjrt_api *
 GetPjrtApi (void)
 {
   static pjrt_api api;
@@ -395,19 +331,13 @@ GetPjrtApi (void)
     .buffer_destroy = buffer_destroy,
     .to_host = to_host,
   };
-#ifdef FAKE_HANG
-  block ();
-#endif
-#if defined FAKE_NULL
-  return NULL;
-#elif defined FAKE_SMALL
-  api.head.size = offsetof (pjrt_api, to_host);
-#elif defined FAKE_MAJOR
-  api.major = 1;
-#elif defined FAKE_HOLE
-  api.execute = NULL;
-#endif
-  return &api;
+  if (IS ("hang"))
+    block ();
+  if (IS ("small"))
+    api.head.size = offsetof (pjrt_api, to_host);
+  if (IS ("major"))
+    api.major = 1;
+  if (IS ("hole"))
+    api.execute = NULL;
+  return IS ("null") ? NULL : &api;
 }
-
-#endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fakepjrt: the functions of the fake plugin that tests call through dlsym. */
+/* fakepjrt: what tests set and read in the fake plugin, whose variable they find by dlsym. */
 #pragma once
 
-/* Makes a later call fail: 1 the next one, 2 the one after it, ...; 0: none. */
-void fakepjrt_fail_at (long call);
+#include <stdatomic.h>
 
-/* Return the number of calls since then, and of objects that are not destroyed. */
-long fakepjrt_calls (void);
-long fakepjrt_objects (void);
+typedef struct {
+  atomic_long calls;   /* calls since a test set this to 0 */
+  atomic_long fail_at; /* the value of `calls` at which a call fails; 0: none does */
+  atomic_long objects; /* objects that have not been destroyed */
+} FakePjrt;
+
+extern FakePjrt fakepjrt;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* frames: makes simple frames of boxes and compares results with the reference, for
+/* frames: makes simple frames of boxes for engine xla and compares results with the reference, for
  * tests that need a few runs with known settings. */
 #pragma once
 
@@ -7,37 +7,40 @@
 #include "scoped.h"
 
 typedef struct {
-  nms_boxes boxes;
-  nms_options options; /* defaults, all outputs */
+  nms_context *ctx;    /* a context of its own, with engine xla */
+  int strict;          /* whether the engine is strict */
+  nms_boxes boxes;     /* points into the arrays below */
+  nms_options options; /* defaults, engine xla, all outputs */
   float *rows;
   float *score;
-  const char *plugin; /* plugin of the engine that frame_add_engine adds, for NMS_ENGINE_ADDED */
-  int strict;
-  int has_engine;              /* the context has the engine of an earlier frame */
-  const nms_context *added_to; /* context and settings with which the engine was added last */
-  const char *added_plugin;
-  int added_strict;
 } Frame;
 
-/* Makes `count` boxes, some of which overlap, and scores with ties. The same seed makes
- * the same frame. */
-void frame_init (Frame *frame, size_t count, uint32_t seed);
+/* Makes a context with engine xla for this plugin, strict or not, and a frame of `count` boxes. */
+void frame_init (Frame *frame, size_t count, const char *plugin, int strict);
+
+/* Frees the context and the boxes. */
 void frame_clear (Frame *frame);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Frame, frame_clear)
 
-/* Adds engine xla with the frame's plugin to the context, if the options name an added engine and
- * it was not added before. */
-void frame_add_engine (Frame *frame, nms_context *context);
+/* Calls frame_clear () and frame_check_closed (). */
+void frame_close (Frame *frame);
 
-/* Adds the engine and runs the frame. */
-int frame_run (Frame *frame, nms_context *context, nms_result *result);
+/* Replaces the boxes by `count` others, some of which overlap, and scores with ties. The same count
+ * gives the same boxes. */
+void frame_fill (Frame *frame, size_t count);
+
+/* Replaces engine xla in the context. */
+void frame_use (Frame *frame, const char *plugin, int strict);
 
 /* Runs the frame and fails the test unless the result equals the reference's. */
-void frame_check (Frame *frame, nms_context *context);
+void frame_check (Frame *frame);
 
 /* Runs the frame and fails the test unless the run fails with this code and a text that
  * contains `detail`. */
-void frame_fails (Frame *frame, nms_context *context, int code, const char *detail);
+void frame_fails (Frame *frame, int code, const char *detail);
 
 /* Waits until the threads of engine xla have finished. Fails the test if a device is then open. */
 void frame_check_closed (void);
+
+/* Runs `run` in a forked child that is killed after 60 s. Fails the test if it fails there. */
+void frame_fork (void (*run) (void *data), void *data);

@@ -7,8 +7,8 @@
  * with an argument.
  */
 #include "frames.h"
+#include "testrunner.h"
 
-#include <glib.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -19,40 +19,40 @@
 
 /* Decides a frame by another engine, while the thread of engine xla compiles. */
 static gpointer
-run_frame (gpointer ctx)
+run_frame (gpointer frame)
 {
-  g_auto (Frame) f = { 0 };
-
-  frame_init (&f, 70, 1);
-  f.options.engine = NMS_ENGINE_ADDED;
-  f.plugin = PLUGIN;
-  frame_check (&f, ctx);
+  frame_init (frame, 70, PLUGIN, 0);
+  frame_check (frame);
   return NULL;
 }
 
 static int
 leave (const char *how)
 {
-  static nms_context *ctx; /* static, so that one that is kept is not a leak */
+  static Frame f; /* static, so that one that is kept is not a leak */
 
-  ctx = nms_context_new ();
+  if (*how == '-')
+    return -1;
   if (g_str_has_prefix (how, "thread"))
-    g_thread_join (g_thread_new ("stream", run_frame, ctx));
+    g_thread_join (g_thread_new ("stream", run_frame, &f));
   else
-    run_frame (ctx);
+    run_frame (&f);
   g_usleep (200000); /* the plugin compiles for 1 s */
   fputs (OUTPUT, stdout);
   if (!g_str_has_suffix (how, "kept"))
-    nms_context_free (&ctx);
+    frame_clear (&f);
   return STATUS;
 }
 
+static const char *const rows[] = { "kept", "freed", "thread", "thread-kept", "long-kept", NULL };
+
 static void
-test_exit (gconstpointer how)
+test_exit (gconstpointer row)
 {
+  const char *how = *(const char *const *) row;
   g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL), *output = NULL;
   char *argv[] = { program, (char *) how, NULL };
-  char **env = g_get_environ ();
+  g_auto (GStrv) env = g_get_environ ();
   int status = 0;
 
   if (!strcmp (how, "long-kept"))
@@ -64,19 +64,8 @@ test_exit (gconstpointer how)
   g_assert_cmpint (WEXITSTATUS (status), ==, STATUS);
   g_assert_cmpstr (output, ==, OUTPUT);
   g_assert_cmpint (g_get_monotonic_time () - start, <, 15 * G_USEC_PER_SEC);
-  g_strfreev (env);
 }
 
-int
-main (int argc, char **argv)
-{
-  if (argc == 2 && argv[1][0] != '-')
-    return leave (argv[1]);
-  g_test_init (&argc, &argv, NULL);
-  g_test_add_data_func ("/xla/exit/kept", "kept", test_exit);
-  g_test_add_data_func ("/xla/exit/freed", "freed", test_exit);
-  g_test_add_data_func ("/xla/exit/thread", "thread", test_exit);
-  g_test_add_data_func ("/xla/exit/thread-kept", "thread-kept", test_exit);
-  g_test_add_data_func ("/xla/exit/long", "long-kept", test_exit);
-  return g_test_run ();
-}
+static const TestCase cases[] = { TEST_ROWS ("/xla/exit/%s", test_exit, rows), { NULL } };
+
+TEST_PROGRAM (cases, .child = leave);

@@ -16,27 +16,41 @@
 #include <dlfcn.h>
 #include <glib/gstdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#define PROBE "NMS_XLA_PROBE"
 #define PLUGIN(kind) FAKE_PLUGINS "/fakepjrt-" kind ".so"
 
-/* The functions of fakepjrt.h in the plugin FAKE_WORKS. */
-static void (*fail_at) (long);
-static long (*calls) (void);
-static long (*alive) (void);
+static FakePjrt *fake; /* the variable of the plugin "works" */
+static char why[256];  /* the text of the last error */
 
 static const char *
-find_functions (const char *needs)
+find_fake (const char *needs)
 {
   void *library = dlopen (PLUGIN ("works"), RTLD_NOW | RTLD_LOCAL);
 
   g_assert_nonnull (library);
-  *(void **) &fail_at = dlsym (library, "fakepjrt_fail_at");
-  *(void **) &calls = dlsym (library, "fakepjrt_calls");
-  *(void **) &alive = dlsym (library, "fakepjrt_objects");
-  g_assert_true (fail_at && calls && alive);
+  fake = dlsym (library, "fakepjrt");
+  g_assert_nonnull (fake);
   return NULL;
+}
+
+static int
+open_plugin (const char *path, nms_lazy_backend **backend)
+{
+  return nms_xla_open (path, backend, why, sizeof why);
+}
+
+static int
+compile (nms_lazy_backend *backend, const char *text, size_t outputs, void **program)
+{
+  return backend->compile (backend, text, strlen (text), outputs, program, why, sizeof why);
+}
+
+/* Runs a program with one input and one output. */
+static int
+run_one (nms_lazy_backend *backend, void *program, nms_lazy_buffer in, nms_lazy_buffer out)
+{
+  return backend->run (backend, program, &in, 1, &out, 1, why, sizeof why);
 }
 
 /* ------------------------------------------------------------------- opening */
@@ -45,9 +59,8 @@ static void
 check_refused (const char *path, const char *reason)
 {
   nms_lazy_backend *backend = (nms_lazy_backend *) &backend;
-  char why[256] = "";
 
-  g_assert_cmpint (nms_xla_open (path, &backend, why, sizeof why), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpint (open_plugin (path, &backend), ==, NMS_ERROR_DEVICE);
   g_assert_null (backend);
   if (!strstr (why, reason) || strchr (why, '\n'))
     g_error ("\"%s\" does not say \"%s\"", why, reason);
@@ -57,9 +70,8 @@ static void
 check_opens (const char *path)
 {
   nms_lazy_backend *backend;
-  char why[256] = "";
 
-  if (nms_xla_open (path, &backend, why, sizeof why))
+  if (open_plugin (path, &backend))
     g_error ("%s: %s", path, why);
   nms_xla_close (&backend);
 }
@@ -110,21 +122,13 @@ static void
 test_arguments (void)
 {
   nms_lazy_backend *backend = NULL;
-  char why[80];
 
-  g_assert_cmpint (nms_xla_open (NULL, &backend, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (open_plugin (NULL, &backend), ==, NMS_ERROR_ARGUMENT);
   g_assert_cmpstr (why, ==, "no plugin is named");
-  g_assert_cmpint (nms_xla_open ("", &backend, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
-  g_assert_cmpint (nms_xla_open ("x", NULL, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (open_plugin ("", &backend), ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (open_plugin ("x", NULL), ==, NMS_ERROR_ARGUMENT);
   nms_xla_close (NULL);
   nms_xla_close (&backend);
-}
-
-static char *
-temporary (const char *name)
-{
-  return g_strdup_printf ("%s/%s-%d-%u", g_get_tmp_dir (), name, (int) g_get_monotonic_time (),
-      g_random_int ());
 }
 
 /* A plugin that blocks is tried once, until the time limit; the second call gets the kept
@@ -144,109 +148,115 @@ test_blocks (void)
   g_unsetenv ("NMS_XLA_PROBE_SECONDS");
 }
 
+/* Returns the contents of the plugin "works". */
+static char *
+read_works (gsize *size)
+{
+  char *text;
+
+  g_assert_true (g_file_get_contents (PLUGIN ("works"), &text, size, NULL));
+  return text;
+}
+
 /* Plugin files truncated to several sizes are refused: the loader reports an error, or ends the
  * trial process. */
 static void
 test_truncated (void)
 {
-  g_autofree char *path = temporary ("truncated"), *text = NULL;
+  g_autofree char *folder = g_dir_make_tmp (NULL, NULL);
+  g_autofree char *path = g_build_filename (folder, "truncated", NULL);
   gsize size;
+  g_autofree char *text = read_works (&size);
 
-  g_assert_true (g_file_get_contents (PLUGIN ("works"), &text, &size, NULL));
   for (gsize length = 10; length < size - size / 3; length += size / 5) {
     g_assert_true (g_file_set_contents (path, text, (gssize) length, NULL));
     check_refused (path, path);
   }
   g_remove (path);
+  g_rmdir (folder);
 }
 
-static size_t
-lines_in (const char *path)
+/* Returns the length of a file, 0 if there is none. */
+static gsize
+length_of (const char *path)
 {
-  char *text = NULL;
-  size_t lines = 0;
+  g_autofree char *text = NULL;
+  gsize length = 0;
 
-  if (!g_file_get_contents (path, &text, NULL, NULL))
-    return 0;
-  for (const char *c = text; *c; c++)
-    lines += *c == '\n';
-  g_free (text);
-  return lines;
+  g_file_get_contents (path, &text, &length, NULL);
+  return length;
 }
 
-/* The program runs once for a file, and again after the file has changed. */
+/* The program, here a script that appends a byte to a file, runs once for a plugin's file, and
+ * again after that file has changed. */
 static void
 test_once (void)
 {
-  char *copy = temporary ("copy"), *log = temporary ("log"), *script = temporary ("script");
-  char *probe = g_strdup (g_getenv ("NMS_XLA_PROBE")), *text;
-  char *command = g_strdup_printf ("#!/bin/sh\necho >>'%s'\nexec '%s' \"$@\"\n", log, probe);
+  g_autofree char *folder = g_dir_make_tmp (NULL, NULL), *probe = g_strdup (g_getenv (PROBE));
+  g_autofree char *copy = g_build_filename (folder, "copy", NULL);
+  g_autofree char *log = g_build_filename (folder, "log", NULL);
+  g_autofree char *script = g_build_filename (folder, "script", NULL);
+  g_autofree char *command = g_strdup_printf ("#!/bin/sh\necho >>'%s'\nexec '%s' \"$@\"\n", log,
+      probe);
   gsize size;
+  g_autofree char *text = read_works (&size);
 
-  g_assert_true (g_file_get_contents (PLUGIN ("works"), &text, &size, NULL));
   g_assert_true (g_file_set_contents (copy, text, (gssize) size, NULL));
   g_assert_true (g_file_set_contents (script, command, -1, NULL));
   g_assert_cmpint (g_chmod (script, 0700), ==, 0);
-  g_setenv ("NMS_XLA_PROBE", script, TRUE);
+  g_setenv (PROBE, script, TRUE);
   for (size_t i = 0; i < 3; i++)
     check_opens (copy);
-  g_assert_cmpuint (lines_in (log), ==, 1);
+  g_assert_cmpuint (length_of (log), ==, 1);
   g_assert_true (g_file_set_contents (copy, text, (gssize) size, NULL));
   check_opens (copy);
-  g_assert_cmpuint (lines_in (log), ==, 2);
+  g_assert_cmpuint (length_of (log), ==, 2);
 
   /* tried again, because an error of the plugin may be temporary */
   check_refused (PLUGIN ("none"), "is not a PJRT plugin");
   check_refused (PLUGIN ("none"), "is not a PJRT plugin");
-  g_assert_cmpuint (lines_in (log), ==, 4);
-  g_setenv ("NMS_XLA_PROBE", probe, TRUE);
+  g_assert_cmpuint (length_of (log), ==, 4);
+  g_setenv (PROBE, probe, TRUE);
   g_remove (copy);
   g_remove (log);
   g_remove (script);
-  g_free (copy), g_free (log), g_free (script);
-  g_free (probe), g_free (text), g_free (command);
+  g_rmdir (folder);
 }
 
 static void
 test_program_absent (void)
 {
   const char *path = PLUGIN ("works");
-  g_autofree char *probe = g_strdup (g_getenv ("NMS_XLA_PROBE"));
-  char why[200] = "";
+  g_autofree char *probe = g_strdup (g_getenv (PROBE));
 
   g_assert_cmpint (nms_xla_probe_check (why, sizeof why), ==, NMS_OK);
-  g_setenv ("NMS_XLA_PROBE", "", TRUE);
+  g_setenv (PROBE, "", TRUE);
   g_assert_cmpint (nms_xla_probe_check (why, sizeof why), ==, NMS_OK);
   check_opens (path);
-  g_setenv ("NMS_XLA_PROBE", "/nowhere/nms-xla-probe", TRUE);
+  g_setenv (PROBE, "/nowhere/nms-xla-probe", TRUE);
   g_assert_cmpint (nms_xla_probe_check (why, sizeof why), ==, NMS_ERROR_DEVICE);
   g_assert_nonnull (strstr (why, "/nowhere/nms-xla-probe cannot be run"));
   check_opens (path);
-  g_setenv ("NMS_XLA_PROBE", probe, TRUE);
+  g_setenv (PROBE, probe, TRUE);
 }
 
 /* Runs the program alone, and checks its output and its exit status. */
 static void
 test_program (void)
 {
-  static const struct {
-    const char *path, *output;
-    int code;
-  } rows[] = {
-    { PLUGIN ("works"), "ok xla:fake\n", 0 },
-    { PLUGIN ("start"), "error the plugin does not start: initialize always fails\n", 1 },
+  static const char *const rows[][2] = {
+    { PLUGIN ("works"), "ok xla:fake\n" },
+    { PLUGIN ("start"), "error the plugin does not start: initialize always fails\n" },
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *output = NULL;
-    char *argv[] = { (char *) g_getenv ("NMS_XLA_PROBE"), (char *) rows[i].path, NULL };
-    GError *error = NULL;
+    char *argv[] = { (char *) g_getenv (PROBE), (char *) rows[i][0], NULL };
     int status = 0;
     g_assert_true (
         g_spawn_sync (NULL, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &output, NULL, &status, NULL));
-    g_assert_cmpstr (output, ==, rows[i].output);
-    g_assert_true (g_spawn_check_wait_status (status, &error) == !rows[i].code);
-    g_clear_error (&error);
+    g_assert_cmpstr (output, ==, rows[i][1]);
+    g_assert_true (g_spawn_check_wait_status (status, NULL) == (i == 0));
   }
 }
 
@@ -262,7 +272,7 @@ static const nms_lazy_shape shapes[] = {
 
 /* Opens, compiles, runs once, frees and closes. Returns the first error. */
 static int
-whole_life (const char *path, char *why, size_t why_size)
+whole_life (void)
 {
   float numbers[6] = { 1, 2, 3, 4, 5, 6 }, numbers_back[6] = { 0 };
   uint8_t flags[5] = { 1, 0, 1, 1, 0 }, flags_back[5] = { 0 };
@@ -271,15 +281,15 @@ whole_life (const char *path, char *why, size_t why_size)
   nms_lazy_buffer out[] = { { shapes[0], numbers_back }, { shapes[1], flags_back } };
   nms_lazy_backend *backend;
   void *program;
-  int code = nms_xla_open (path, &backend, why, why_size);
+  int code = open_plugin (PLUGIN ("works"), &backend);
 
   if (code)
     return code;
   g_assert_cmpstr (backend->name, ==, "xla:fake");
   g_assert_cmpuint (nms__xla_device_count (), ==, 1);
-  code = backend->compile (backend, TEXT, sizeof TEXT - 1, 2, &program, why, why_size);
+  code = compile (backend, TEXT, 2, &program);
   if (!code) {
-    code = backend->run (backend, program, in, 3, out, 2, why, why_size);
+    code = backend->run (backend, program, in, 3, out, 2, why, sizeof why);
     if (!code) {
       g_assert_cmpmem (numbers, sizeof numbers, numbers_back, sizeof numbers_back);
       g_assert_cmpmem (flags, sizeof flags, flags_back, sizeof flags_back);
@@ -296,32 +306,30 @@ whole_life (const char *path, char *why, size_t why_size)
 static void
 test_every_failure (void)
 {
-  const char *path = PLUGIN ("works");
-  char why[160];
   long count, failed = 0;
 
-  fail_at (0);
-  g_assert_cmpint (whole_life (path, why, sizeof why), ==, NMS_OK);
-  g_assert_cmpint (alive (), ==, 0);
-  fail_at (0);
-  g_assert_cmpint (whole_life (path, why, sizeof why), ==, NMS_OK);
-  count = calls ();
+  g_assert_cmpint (whole_life (), ==, NMS_OK);
+  g_assert_cmpint (fake->objects, ==, 0);
+  fake->calls = 0;
+  g_assert_cmpint (whole_life (), ==, NMS_OK);
+  count = fake->calls;
   g_assert_cmpint (count, >, 30);
   for (long k = 1; k <= count; k++) {
-    fail_at (k);
-    int code = whole_life (path, why, sizeof why);
+    fake->calls = 0;
+    fake->fail_at = k;
+    int code = whole_life ();
     if (code) {
       g_assert_cmpint (code, ==, NMS_ERROR_DEVICE);
       if (!g_str_has_suffix (why, "fails on request"))
         g_error ("call %ld: \"%s\"", k, why);
       failed++;
     }
-    if (alive ())
-      g_error ("call %ld leaves %ld objects (%s)", k, alive (), why);
+    if (fake->objects)
+      g_error ("call %ld leaves %ld objects (%s)", k, fake->objects, why);
     g_assert_cmpuint (nms__xla_device_count (), ==, 0);
   }
-  fail_at (0);
-  g_assert_cmpint (whole_life (path, why, sizeof why), ==, NMS_OK);
+  fake->fail_at = 0;
+  g_assert_cmpint (whole_life (), ==, NMS_OK);
   /* all calls but those that destroy buffers, programs and the client */
   g_assert_cmpint (failed, ==, count - 7);
 }
@@ -329,47 +337,69 @@ test_every_failure (void)
 static void
 test_outputs (void)
 {
-  const char *path = PLUGIN ("works");
-  char why[120];
   nms_lazy_backend *backend;
-  nms_lazy_buffer in = { shapes[0], NULL }, out[2] = { { shapes[0], NULL }, { shapes[0], NULL } };
   float data[6] = { 0 };
   void *program = NULL;
 
-  g_assert_cmpint (nms_xla_open (path, &backend, why, sizeof why), ==, NMS_OK);
-  g_assert_cmpint (backend->compile (backend, "outputs 3", 9, 2, &program, why, sizeof why), ==,
-      NMS_ERROR_DEVICE);
+  g_assert_cmpint (open_plugin (PLUGIN ("works"), &backend), ==, NMS_OK);
+  g_assert_cmpint (compile (backend, "outputs 3", 2, &program), ==, NMS_ERROR_DEVICE);
   g_assert_cmpstr (why, ==, "the program has 3 outputs, must have 2");
 
   /* an output whose size differs from the text's is not written */
-  in.data = data;
-  out[0] = (nms_lazy_buffer) { shapes[2], data };
-  g_assert_cmpint (backend->compile (backend, "outputs 1", 9, 1, &program, why, sizeof why), ==,
-      NMS_OK);
-  g_assert_cmpint (backend->run (backend, program, &in, 1, out, 1, why, sizeof why), ==,
-      NMS_ERROR_DEVICE);
+  g_assert_cmpint (compile (backend, "outputs 1", 1, &program), ==, NMS_OK);
+  g_assert_cmpint (run_one (backend, program, (nms_lazy_buffer) { shapes[0], data },
+                       (nms_lazy_buffer) { shapes[2], data }),
+      ==, NMS_ERROR_DEVICE);
   g_assert_cmpstr (why, ==, "an output of the program has 24 bytes, must have 4");
   backend->free_program (backend, program);
   nms_xla_close (&backend);
-  g_assert_cmpint (alive (), ==, 0);
+  g_assert_cmpint (fake->objects, ==, 0);
 }
 
 static void
 test_shared (void)
 {
-  const char *path = PLUGIN ("works");
   nms_lazy_backend *first, *second;
 
-  g_assert_cmpint (nms_xla_open (path, &first, NULL, 0), ==, NMS_OK);
-  g_assert_cmpint (nms_xla_open (path, &second, NULL, 0), ==, NMS_OK);
+  g_assert_cmpint (open_plugin (PLUGIN ("works"), &first), ==, NMS_OK);
+  g_assert_cmpint (open_plugin (PLUGIN ("works"), &second), ==, NMS_OK);
   g_assert_true (first == second);
   g_assert_cmpuint (nms__xla_device_count (), ==, 1);
-  g_assert_cmpint (alive (), ==, 1);
+  g_assert_cmpint (fake->objects, ==, 1);
   nms_xla_close (&first);
   g_assert_cmpuint (nms__xla_device_count (), ==, 1);
   nms_xla_close (&second);
   g_assert_cmpuint (nms__xla_device_count (), ==, 0);
-  g_assert_cmpint (alive (), ==, 0);
+  g_assert_cmpint (fake->objects, ==, 0);
+}
+
+/* A device and a program, and numbers that are its input and its output. */
+typedef struct {
+  nms_lazy_backend *backend;
+  void *program;
+  nms_lazy_buffer numbers;
+} Opened;
+
+static void
+in_child (void *data)
+{
+  Opened *o = data;
+  nms_lazy_backend *other;
+  void *none;
+
+  g_assert_cmpint (open_plugin (PLUGIN ("works"), &other), ==, NMS_ERROR_DEVICE);
+  g_assert_true (strstr (why, "forked") && !other);
+  g_assert_cmpint (run_one (o->backend, o->program, o->numbers, o->numbers), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpint (compile (o->backend, "outputs 1", 1, &none), ==, NMS_ERROR_DEVICE);
+  g_assert_cmpuint (nms__xla_device_count (), ==, 0);
+  *why = '\0';
+  g_assert_cmpint (nms_xla_compile_ahead (PLUGIN ("works"), "1x1x1", NULL, TEXT, sizeof TEXT, why,
+                       sizeof why),
+      ==, NMS_ERROR_DEVICE);
+  g_assert_nonnull (strstr (why, "forked"));
+  o->backend->free_program (o->backend, o->program);
+  nms_xla_close (&o->backend);
+  g_assert_null (o->backend);
 }
 
 /* In a forked process every function returns an error and waits for no thread of the
@@ -377,83 +407,45 @@ test_shared (void)
 static void
 test_fork (void)
 {
-  const char *path = PLUGIN ("works");
-  char why[160];
   float data[6] = { 0 };
-  nms_lazy_buffer in = { shapes[0], data }, out = { shapes[0], data };
-  nms_lazy_backend *backend, *other;
-  void *program, *none;
-  int status;
-  pid_t child;
+  Opened o = { .numbers = { shapes[0], data } };
 
-  g_assert_cmpint (nms_xla_open (path, &backend, why, sizeof why), ==, NMS_OK);
-  g_assert_cmpint (backend->compile (backend, "outputs 1", 9, 1, &program, why, sizeof why), ==,
-      NMS_OK);
-  child = fork ();
-  if (child == 0) {
-    int wrong = 0;
-    alarm (20);
-    wrong |= nms_xla_open (path, &other, why, sizeof why) != NMS_ERROR_DEVICE;
-    wrong |= !strstr (why, "forked") || other;
-    wrong |= 2
-        * (backend->run (backend, program, &in, 1, &out, 1, why, sizeof why) != NMS_ERROR_DEVICE);
-    wrong |= 4
-        * (backend->compile (backend, "outputs 1", 9, 1, &none, why, sizeof why)
-            != NMS_ERROR_DEVICE);
-    wrong |= 8 * (nms__xla_device_count () != 0);
-    wrong |= 32
-        * (nms_xla_compile_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, why, sizeof why)
-                != NMS_ERROR_DEVICE
-            || !strstr (why, "forked"));
-    backend->free_program (backend, program);
-    nms_xla_close (&backend);
-    wrong |= 16 * (backend != NULL);
-    _exit (wrong);
-  }
-  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
-  g_assert_true (WIFEXITED (status));
-  g_assert_cmpint (WEXITSTATUS (status), ==, 0);
+  g_assert_cmpint (open_plugin (PLUGIN ("works"), &o.backend), ==, NMS_OK);
+  g_assert_cmpint (compile (o.backend, "outputs 1", 1, &o.program), ==, NMS_OK);
+  frame_fork (in_child, &o);
+  g_assert_cmpint (run_one (o.backend, o.program, o.numbers, o.numbers), ==, NMS_OK);
+  o.backend->free_program (o.backend, o.program);
+  nms_xla_close (&o.backend);
+  g_assert_cmpint (fake->objects, ==, 0);
+}
 
-  g_assert_cmpint (backend->run (backend, program, &in, 1, &out, 1, why, sizeof why), ==, NMS_OK);
-  backend->free_program (backend, program);
-  nms_xla_close (&backend);
-  g_assert_cmpint (alive (), ==, 0);
+static int
+serialize (const char *topology, void **executable, size_t *size)
+{
+  return nms_xla_serialize_ahead (PLUGIN ("works"), topology, NULL, TEXT, sizeof TEXT, executable,
+      size, why, sizeof why);
 }
 
 static void
 test_ahead (void)
 {
-  const char *path = PLUGIN ("works");
-  char why[160];
-
-  g_assert_cmpint (nms_xla_compile_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, why, sizeof why),
-      ==, NMS_ERROR_DEVICE);
-  g_assert_true (g_str_has_suffix (why, "cannot compile for a device that is not here"));
-  g_assert_cmpint (nms_xla_compile_ahead (path, NULL, NULL, TEXT, sizeof TEXT, why, sizeof why), ==,
-      NMS_ERROR_ARGUMENT);
   void *executable = &why;
   size_t size = 7;
-  g_assert_cmpint (nms_xla_serialize_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, &executable,
-                       &size, why, sizeof why),
+
+  g_assert_cmpint (nms_xla_compile_ahead (PLUGIN ("works"), "1x1x1", NULL, TEXT, sizeof TEXT, why,
+                       sizeof why),
       ==, NMS_ERROR_DEVICE);
+  g_assert_true (g_str_has_suffix (why, "cannot compile for a device that is not here"));
+  g_assert_cmpint (nms_xla_compile_ahead (PLUGIN ("works"), NULL, NULL, TEXT, sizeof TEXT, why,
+                       sizeof why),
+      ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (serialize ("1x1x1", &executable, &size), ==, NMS_ERROR_DEVICE);
   g_assert_null (executable);
   g_assert_cmpuint (size, ==, 0);
-  g_assert_cmpint (nms_xla_serialize_ahead (path, "1x1x1", NULL, TEXT, sizeof TEXT, NULL, &size,
-                       why, sizeof why),
-      ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (serialize ("1x1x1", NULL, &size), ==, NMS_ERROR_ARGUMENT);
 }
 
 /* -------------------------------------------------------------------- engine */
-
-/* Makes a frame that engine xla with this plugin is to run. */
-static void
-start (Frame *f, const char *path, int strict)
-{
-  frame_init (f, 70, 1);
-  f->options.engine = NMS_ENGINE_ADDED;
-  f->plugin = path;
-  f->strict = strict;
-}
 
 /* Plugins that fail when they are opened, and when their program is checked: this one copies its
  * inputs instead of running it. */
@@ -467,51 +459,48 @@ static void
 test_native_takes_over (void)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (engines); i++) {
-    nms_context *ctx = nms_context_new ();
     gint64 end = g_get_monotonic_time () + 60 * G_TIME_SPAN_SECOND;
     g_autofree char *reason = NULL;
-    g_auto (Frame) f = { 0 };
+    Frame f;
 
-    start (&f, engines[i].path, 0);
-    g_assert_null (nms_context_engine_reason (ctx));
-    while (!nms_context_engine_reason (ctx) && g_get_monotonic_time () < end) {
-      frame_check (&f, ctx);
-      g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_ADDED);
+    frame_init (&f, 70, engines[i].path, 0);
+    g_assert_null (nms_context_engine_reason (f.ctx));
+    while (!nms_context_engine_reason (f.ctx) && g_get_monotonic_time () < end) {
+      frame_check (&f);
+      g_assert_cmpint (nms_context_engine (f.ctx), !=, NMS_ENGINE_ADDED);
       g_usleep (500);
     }
-    reason = g_strdup (nms_context_engine_reason (ctx));
+    reason = g_strdup (nms_context_engine_reason (f.ctx));
     g_assert_nonnull (reason);
     if (!strstr (reason, engines[i].reason) || !*reason || strchr (reason, '\n'))
       g_error ("\"%s\" does not say \"%s\"", reason, engines[i].reason);
-    g_assert_false (g_str_has_prefix (nms_context_engine_in_use (ctx), "xla"));
+    g_assert_false (g_str_has_prefix (nms_context_engine_in_use (f.ctx), "xla"));
     for (int again = 0; again < 3; again++) /* and remains refused, without another attempt */
-      frame_check (&f, ctx);
-    g_assert_cmpstr (nms_context_engine_reason (ctx), ==, reason);
+      frame_check (&f);
+    g_assert_cmpstr (nms_context_engine_reason (f.ctx), ==, reason);
 
-    f.strict = 1;
+    frame_use (&f, engines[i].path, 1);
     for (int again = 0; again < 2; again++) {
-      frame_fails (&f, ctx, NMS_ERROR_DEVICE, engines[i].reason);
-      g_assert_true (g_str_has_prefix (nms_context_error (ctx), "engine xla: "));
+      frame_fails (&f, NMS_ERROR_DEVICE, engines[i].reason);
+      g_assert_true (g_str_has_prefix (nms_context_error (f.ctx), "engine xla: "));
     }
     f.options.engine = NMS_ENGINE_SORTED; /* the native engines still work */
-    frame_check (&f, ctx);
-    nms_context_free (&ctx);
-    frame_check_closed ();
+    frame_check (&f);
+    frame_close (&f);
   }
 }
 
-/* Runs a frame in a new context. Returns whether engine xla is refused at once, because this
- * process was forked. */
-static int
-is_refused_at_once (Frame *f)
+/* Runs a frame in a new context, whose engine must be refused at once, because this process was
+ * forked. */
+static void
+check_forked (void *unused)
 {
-  g_autoptr (nms_context) ctx = nms_context_new ();
-  int refused;
+  g_auto (Frame) f = { 0 };
 
-  frame_check (f, ctx);
-  nms_context_interrupt (ctx);
-  refused = nms_context_engine_reason (ctx) && strstr (nms_context_engine_reason (ctx), "forked");
-  return refused;
+  frame_init (&f, 70, PLUGIN ("works"), 0);
+  frame_check (&f);
+  nms_context_interrupt (f.ctx);
+  g_assert_nonnull (strstr (nms_context_engine_reason (f.ctx), "forked"));
 }
 
 /* A process that is forked right after the first frame, when no thread may have reached the plugin
@@ -520,31 +509,16 @@ is_refused_at_once (Frame *f)
 static void
 test_fork_after_first_frame (void)
 {
-  nms_context *ctx;
-  int status;
-  pid_t child;
   Frame f;
 
   if (SANITIZED) {
     g_test_skip ("a thread may allocate during the fork: see sanitized.h");
     return;
   }
-  ctx = nms_context_new ();
-  start (&f, PLUGIN ("works"), 0);
-  frame_check (&f, ctx);
-  child = fork ();
-  if (child == 0) {
-    alarm (60);
-    /* another program, because valgrind would report what the parent's threads have allocated */
-    if (is_refused_at_once (&f))
-      execl ("/bin/true", "true", NULL);
-    _exit (1);
-  }
-  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
-  g_assert_true (WIFEXITED (status) && WEXITSTATUS (status) == 0);
-  nms_context_free (&ctx);
-  frame_check_closed ();
-  frame_clear (&f);
+  frame_init (&f, 70, PLUGIN ("works"), 0);
+  frame_check (&f);
+  frame_fork (check_forked, NULL);
+  frame_close (&f);
 }
 
 /* The option names the plugin or, if it is not set, NMS_XLA_PLUGIN does; a change of the option is
@@ -552,25 +526,25 @@ test_fork_after_first_frame (void)
 static void
 test_names (void)
 {
-  g_autoptr (nms_context) ctx = nms_context_new ();
+  static const struct {
+    const char *variable, *option, *reason;
+  } rows[] = { { NULL, NULL, "no plugin is named" }, { NULL, "", "no plugin is named" },
+    { PLUGIN ("none"), NULL, "is not a PJRT plugin" },
+    { PLUGIN ("none"), PLUGIN ("null"), "returned nothing" },
+    { PLUGIN ("none"), NULL, "is not a PJRT plugin" } };
   g_auto (Frame) f = { 0 };
 
   g_unsetenv ("NMS_XLA_PLUGIN");
-  start (&f, NULL, 0);
-  frame_check (&f, ctx);
-  g_assert_cmpstr (nms_context_engine_reason (ctx), ==,
+  frame_init (&f, 70, NULL, 0);
+  frame_check (&f);
+  g_assert_cmpstr (nms_context_engine_reason (f.ctx), ==,
       "no plugin is named, by option or by NMS_XLA_PLUGIN");
-  f.strict = 1;
-  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "no plugin is named");
-  f.plugin = "";
-  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "no plugin is named");
-  g_setenv ("NMS_XLA_PLUGIN", PLUGIN ("none"), TRUE);
-  f.plugin = NULL;
-  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "is not a PJRT plugin");
-  f.plugin = PLUGIN ("null");
-  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "returned nothing");
-  f.plugin = NULL;
-  frame_fails (&f, ctx, NMS_ERROR_DEVICE, "is not a PJRT plugin");
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    if (rows[i].variable)
+      g_setenv ("NMS_XLA_PLUGIN", rows[i].variable, TRUE);
+    frame_use (&f, rows[i].option, 1);
+    frame_fails (&f, NMS_ERROR_DEVICE, rows[i].reason);
+  }
   g_unsetenv ("NMS_XLA_PLUGIN");
 }
 
@@ -579,37 +553,27 @@ test_names (void)
 static void
 test_too_many_boxes (void)
 {
-  g_autoptr (nms_context) ctx = nms_context_new ();
   nms_result result = { .size = sizeof result };
   g_auto (Frame) f = { 0 };
 
-  frame_init (&f, NMS_XLA_MAX_BOXES + 1, 1);
-  f.options.engine = NMS_ENGINE_ADDED;
-  f.plugin = "/nowhere";
+  frame_init (&f, NMS_XLA_MAX_BOXES + 1, "/nowhere", 0);
   f.options.max_detections = 3;
-  g_assert_cmpint (frame_run (&f, ctx, &result), ==, NMS_OK);
+  g_assert_cmpint (nms_run (f.ctx, &f.boxes, &f.options, &result), ==, NMS_OK);
   g_assert_cmpuint (result.kept_count, ==, 3);
-  g_assert_null (nms_context_engine_reason (ctx));
-  result.kept_count = 0;
-  f.strict = 1;
-  frame_fails (&f, ctx, NMS_ERROR_ENGINE, "65537 boxes take part, it takes at most 65536");
+  g_assert_null (nms_context_engine_reason (f.ctx));
+  frame_use (&f, "/nowhere", 1);
+  frame_fails (&f, NMS_ERROR_ENGINE, "65537 boxes take part, it takes at most 65536");
 }
-
-/* A context whose engine waits for a plugin that blocks, and a frame for it. */
-typedef struct {
-  nms_context *ctx;
-  Frame f;
-} Waiting;
 
 static gpointer
 run_strict (gpointer data)
 {
-  Waiting *w = data;
+  Frame *f = data;
 
-  frame_fails (&w->f, w->ctx, NMS_ERROR_DEVICE, "engine xla: interrupted while it waited for ");
-  frame_fails (&w->f, w->ctx, NMS_ERROR_DEVICE, "engine xla: interrupted while it waited for ");
-  w->f.options.engine = NMS_ENGINE_SORTED;
-  frame_check (&w->f, w->ctx);
+  for (int again = 0; again < 2; again++)
+    frame_fails (f, NMS_ERROR_DEVICE, "engine xla: interrupted while it waited for ");
+  f->options.engine = NMS_ENGINE_SORTED;
+  frame_check (f);
   return NULL;
 }
 
@@ -624,11 +588,11 @@ run_strict_batch (gpointer data)
     .kept_capacity = G_N_ELEMENTS (kept),
     .kept_offsets = kept_offsets };
   nms_result result = { .size = sizeof result };
-  Waiting *w = data;
+  Frame *f = data;
 
-  g_assert_cmpint (nms_run_batch (w->ctx, &w->f.boxes, offsets, 2, &w->f.options, &arrays, &result),
-      ==, NMS_ERROR_DEVICE);
-  g_assert_true (g_str_has_prefix (nms_context_error (w->ctx),
+  g_assert_cmpint (nms_run_batch (f->ctx, &f->boxes, offsets, 2, &f->options, &arrays, &result), ==,
+      NMS_ERROR_DEVICE);
+  g_assert_true (g_str_has_prefix (nms_context_error (f->ctx),
       "image 0: engine xla: interrupted while it waited for "));
   return NULL;
 }
@@ -640,16 +604,13 @@ test_interrupt (void)
   const GThreadFunc functions[] = { run_strict, run_strict_batch };
 
   for (size_t i = 0; i < G_N_ELEMENTS (functions); i++) {
-    Waiting w = { .ctx = nms_context_new () };
-    start (&w.f, PLUGIN ("stall"), 1);
-    frame_add_engine (&w.f, w.ctx);
-    g_assert_cmpint (nms_context_set_threads (w.ctx, 2), ==, NMS_OK);
-    GThread *thread = g_thread_new (NULL, functions[i], &w);
+    g_auto (Frame) f = { 0 };
+    frame_init (&f, 70, PLUGIN ("stall"), 1);
+    g_assert_cmpint (nms_context_set_threads (f.ctx, 2), ==, NMS_OK);
+    GThread *thread = g_thread_new (NULL, functions[i], &f);
     g_usleep (G_USEC_PER_SEC / 5);
-    nms_context_interrupt (w.ctx);
+    nms_context_interrupt (f.ctx);
     g_thread_join (thread);
-    nms_context_free (&w.ctx);
-    frame_clear (&w.f);
   }
   nms_context_interrupt (NULL);
 }
@@ -659,17 +620,16 @@ test_interrupt (void)
 static void
 check_free (const char *path, int wait_for_refusal)
 {
-  nms_context *ctx = nms_context_new ();
   gint64 begin;
-  g_auto (Frame) f = { 0 };
+  Frame f;
 
-  start (&f, path, 0);
+  frame_init (&f, 70, path, 0);
   do {
-    frame_check (&f, ctx);
+    frame_check (&f);
     g_usleep (1000);
-  } while (wait_for_refusal && !nms_context_engine_reason (ctx));
+  } while (wait_for_refusal && !nms_context_engine_reason (f.ctx));
   begin = g_get_monotonic_time ();
-  nms_context_free (&ctx);
+  frame_clear (&f);
   g_assert_cmpint (g_get_monotonic_time () - begin, <, 5 * G_TIME_SPAN_SECOND);
 }
 
@@ -688,4 +648,4 @@ static const TestCase cases[] = { CASE (test_fork_after_first_frame), CASE (test
   /* last, because the plugins block threads of this process */
   CASE (test_free), { NULL } };
 
-TEST_PROGRAM (cases, find_functions);
+TEST_PROGRAM (cases, find_fake);

@@ -6,7 +6,6 @@
  * kernel.
  */
 #include "accel/xla/xladevice.h"
-#include "boxgen.h"
 #include "frames.h"
 #include "nmsxla.h"
 #include "rounds.h"
@@ -16,20 +15,11 @@
 
 #include <dlfcn.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-static void (*become) (int);
-static void (*be_tpu) (int);
-static long (*compiled) (void);
-static long (*executed) (void);
-static long (*kernels) (void);
-static long (*divisions) (void);
-static long (*sent) (void);
-static long (*received) (void);
+static WrappedPjrt *wrapped;
 
 static const char *
-find_functions (const char *needs)
+find_plugin (const char *needs)
 {
   void *library;
 
@@ -37,205 +27,160 @@ find_functions (const char *needs)
     return "NMS_TEST_XLA_PLUGIN names no plugin; tools/fetch-xla.sh fetches one";
   library = dlopen (WRAPPED, RTLD_NOW | RTLD_LOCAL);
   g_assert_nonnull (library);
-#define FIND(name) \
-  *(void **) &name = dlsym (library, "wrappedpjrt_" #name); \
-  g_assert_nonnull (name)
-  FIND (become);
-  FIND (be_tpu);
-  FIND (compiled);
-  FIND (executed);
-  FIND (kernels);
-  FIND (divisions);
-  FIND (sent);
-  FIND (received);
+  wrapped = dlsym (library, "wrappedpjrt");
+  g_assert_nonnull (wrapped);
   return NULL;
 }
 
-/* Makes a frame for the wrapped device, with or without NMS_XLA_STRICT. */
+/* Makes a frame for the wrapped device, which is as it is or a TPU. */
 static void
-start (Frame *f, size_t count, int strict)
+start (Frame *f, size_t count, int strict, int tpu)
 {
-  frame_init (f, count, (uint32_t) count);
-  f->options.engine = NMS_ENGINE_ADDED;
-  f->plugin = WRAPPED;
-  f->strict = strict;
+  wrapped->is_tpu = tpu;
+  frame_init (f, count, WRAPPED, strict);
 }
 
 /* Checks that the device ran the last frame and is not refused. */
 static void
-check_in_use (nms_context *ctx, const char *name)
+check_in_use (const Frame *f)
 {
-  g_assert_cmpint (nms_context_engine (ctx), ==, NMS_ENGINE_ADDED);
-  g_assert_cmpstr (nms_context_engine_in_use (ctx), ==, name);
-  g_assert_null (nms_context_engine_reason (ctx));
+  g_assert_cmpint (nms_context_engine (f->ctx), ==, NMS_ENGINE_ADDED);
+  g_assert_true (
+      g_str_has_prefix (nms_context_engine_in_use (f->ctx), wrapped->is_tpu ? "xla:tpu" : "xla:"));
+  g_assert_null (nms_context_engine_reason (f->ctx));
 }
 
 /* Runs frames until the device runs or is refused; every result must be right. */
 static void
-run_until_settled (Frame *f, nms_context *ctx)
+run_until_settled (Frame *f)
 {
   gint64 end = g_get_monotonic_time () + 200 * G_TIME_SPAN_SECOND;
 
   do {
-    frame_check (f, ctx);
+    frame_check (f);
     g_usleep (1000);
-  } while (nms_context_engine (ctx) != NMS_ENGINE_ADDED && !nms_context_engine_reason (ctx)
+  } while (nms_context_engine (f->ctx) != NMS_ENGINE_ADDED && !nms_context_engine_reason (f->ctx)
       && g_get_monotonic_time () < end);
 }
 
 /* ------------------------------------------------------------------- programs */
 
-/* A stream whose number of boxes changes: one program for each padded size. */
+/* A stream whose number of boxes changes has one program for each padded size, and each frame has
+ * one launch. */
 static void
 test_sizes (void)
 {
   static const size_t sizes[] = { 0, 1, 2, 127, 128, 129, 200, 255, 256, 257, 511, 512, 513, 1 };
-  nms_context *ctx = nms_context_new ();
-  long before = compiled ();
+  const long before = wrapped->compiled;
+  Frame f;
 
+  start (&f, 0, 1, 0);
   for (size_t i = 0; i < G_N_ELEMENTS (sizes); i++) {
-    g_auto (Frame) f = { 0 };
-    start (&f, sizes[i], 1);
-    f.has_engine = i > 0;
-    frame_check (&f, ctx);
-    check_in_use (ctx, "xla:cpu");
+    frame_fill (&f, sizes[i]);
+    frame_check (&f);
+    check_in_use (&f);
   }
-  g_assert_cmpint (compiled () - before, ==, 4); /* 128, 256, 512, 1024 */
+  g_assert_cmpint (wrapped->compiled - before, ==, 4); /* 128, 256, 512, 1024 */
   for (size_t n = 1; n < 1024; n += 31) {
-    g_auto (Frame) f = { 0 };
-    start (&f, n, 1);
-    f.has_engine = 1;
-    frame_check (&f, ctx);
+    const long launches = wrapped->executed;
+    frame_fill (&f, n);
+    frame_check (&f);
+    g_assert_cmpint (wrapped->executed - launches, ==, 1);
   }
-  g_assert_cmpint (compiled () - before, ==, 4);
-  nms_context_free (&ctx);
-  frame_check_closed ();
+  g_assert_cmpint (wrapped->compiled - before, ==, 4);
+  frame_close (&f);
 }
 
 /* Changed thresholds, caps, switches and scores use the same program. */
 static void
 test_thousand_settings (void)
 {
-  nms_context *ctx = nms_context_new ();
-  GRand *random = g_rand_new_with_seed (1);
-  long before = compiled ();
+  g_autoptr (GRand) random = g_rand_new_with_seed (1);
+  const long before = wrapped->compiled;
   Frame f;
 
-  start (&f, 60, 1);
+  start (&f, 60, 1, 0);
   for (int i = 0; i < 1000; i++) {
     f.options.iou_threshold = (float) g_rand_double_range (random, 0, 1);
     f.options.score_threshold = (float) g_rand_double_range (random, 0, 1);
     f.options.max_detections = (uint64_t) g_rand_int_range (random, 0, 20);
     f.options.inclusive = (uint8_t) g_rand_int_range (random, 0, 2);
     f.options.score_strict = (uint8_t) g_rand_int_range (random, 0, 2);
-    frame_check (&f, ctx);
+    frame_check (&f);
   }
-  check_in_use (ctx, "xla:cpu");
-  g_assert_cmpint (compiled () - before, ==, 1);
-  frame_clear (&f);
-  g_rand_free (random);
-  nms_context_free (&ctx);
-  frame_check_closed ();
-}
-
-/* Each frame has one launch. */
-static void
-test_one_launch (void)
-{
-  nms_context *ctx = nms_context_new ();
-  long before;
-  Frame f;
-
-  start (&f, 100, 1);
-  frame_check (&f, ctx);
-  before = executed ();
-  for (int i = 0; i < 10; i++)
-    frame_check (&f, ctx);
-  g_assert_cmpint (executed () - before, ==, 10);
-  frame_clear (&f);
-  nms_context_free (&ctx);
-  frame_check_closed ();
+  check_in_use (&f);
+  g_assert_cmpint (wrapped->compiled - before, ==, 1);
+  frame_close (&f);
 }
 
 /* Contexts share programs, and the last context closes the client. */
 static void
 test_shared (void)
 {
-  nms_context *first = nms_context_new (), *second = nms_context_new ();
-  long before = compiled ();
-  Frame f;
+  const long before = wrapped->compiled;
+  Frame first, second;
 
-  start (&f, 50, 1);
-  frame_check (&f, first);
-  frame_check (&f, second);
-  check_in_use (second, "xla:cpu");
-  g_assert_cmpint (compiled () - before, ==, 1);
+  start (&first, 50, 1, 0);
+  start (&second, 50, 1, 0);
+  frame_check (&first);
+  frame_check (&second);
+  check_in_use (&second);
+  g_assert_cmpint (wrapped->compiled - before, ==, 1);
   g_assert_cmpuint (nms__xla_device_count (), ==, 1);
-  nms_context_free (&first);
-  frame_check (&f, second);
-  nms_context_free (&second);
-  frame_check_closed ();
-  first = nms_context_new ();
-  f.added_to = NULL;
-  frame_check (&f, first);
-  g_assert_cmpint (compiled () - before, ==, 2);
-  nms_context_free (&first);
-  frame_clear (&f);
-  frame_check_closed ();
+  frame_clear (&first);
+  frame_check (&second);
+  frame_close (&second);
+  start (&first, 50, 1, 0);
+  frame_check (&first);
+  g_assert_cmpint (wrapped->compiled - before, ==, 2);
+  frame_close (&first);
 }
 
+/* Runs frames of many sizes; every other thread waits for programs, and threads from 4 on run on a
+ * TPU. */
 static gpointer
-run_some (gpointer seed)
+run_some (gpointer data)
 {
-  g_autoptr (nms_context) ctx = nms_context_new ();
+  const size_t thread = GPOINTER_TO_SIZE (data);
+  g_auto (Frame) f = { 0 };
 
+  start (&f, 0, thread % 2 == 0, thread >= 4);
   for (size_t i = 0; i < 12; i++) {
-    g_auto (Frame) f = { 0 };
-    start (&f, 1 + (GPOINTER_TO_SIZE (seed) * 97 + i * 53) % 300, GPOINTER_TO_SIZE (seed) % 2 == 0);
-    f.has_engine = i > 0;
-    frame_check (&f, ctx);
+    frame_fill (&f, 1 + (thread * 97 + i * 53) % 300);
+    frame_check (&f);
   }
-  g_assert_null (nms_context_engine_reason (ctx));
+  g_assert_null (nms_context_engine_reason (f.ctx));
   return NULL;
 }
 
-/* Threads with a context each run frames of many sizes. */
 static void
 test_threads (void)
 {
-  for (int tpu = 0; tpu < 2; tpu++) {
+  for (size_t first = 0; first < 8; first += 4) {
     GThread *threads[4];
-    be_tpu (tpu);
     for (size_t i = 0; i < G_N_ELEMENTS (threads); i++)
-      threads[i] = g_thread_new ("frames", run_some, GSIZE_TO_POINTER (i));
+      threads[i] = g_thread_new ("frames", run_some, GSIZE_TO_POINTER (first + i));
     for (size_t i = 0; i < G_N_ELEMENTS (threads); i++)
       g_thread_join (threads[i]);
     frame_check_closed ();
   }
-  be_tpu (0);
 }
 
 /* The native engines run until the program is ready, without a wait. */
 static void
 test_native_meanwhile (void)
 {
-  nms_context *ctx = nms_context_new ();
   Frame f;
 
-  start (&f, 90, 0);
-  frame_check (&f, ctx);
-  g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_ADDED);
-  g_assert_true (g_str_has_suffix (nms_context_engine_in_use (ctx), nms_context_isa (ctx)));
-  run_until_settled (&f, ctx);
-  check_in_use (ctx, "xla:cpu");
-  frame_clear (&f);
-
-  /* a context freed while its program is compiled */
-  start (&f, 300, 0);
-  frame_check (&f, ctx);
-  nms_context_free (&ctx);
-  frame_clear (&f);
-  frame_check_closed ();
+  start (&f, 90, 0, 0);
+  frame_check (&f);
+  g_assert_cmpint (nms_context_engine (f.ctx), !=, NMS_ENGINE_ADDED);
+  g_assert_true (g_str_has_suffix (nms_context_engine_in_use (f.ctx), nms_context_isa (f.ctx)));
+  run_until_settled (&f);
+  check_in_use (&f);
+  frame_fill (&f, 300);
+  frame_check (&f);
+  frame_close (&f); /* while its program is compiled */
 }
 
 /* ------------------------------------------------------------------------ TPU */
@@ -245,60 +190,51 @@ static void
 test_tpu_random (void)
 {
   static const size_t counts[] = { 3, 40, 127, 128, 129, 300 };
-  nms_context *ctx = nms_context_new ();
+  const uint64_t rounds = MIN (1000, rounds_from_environment ("NMS_TEST_ROUNDS", 300));
   Frame f;
 
-  be_tpu (1);
-  start (&f, 0, 1);
-  frame_add_engine (&f, ctx);
-  for (uint64_t seed = 1; seed <= MIN (1000, rounds_from_environment ("NMS_TEST_ROUNDS", 300));
-       seed++) {
+  start (&f, 0, 1, 1);
+  for (uint64_t seed = 1; seed <= rounds; seed++) {
     BoxRandom random = { seed };
-    BoxCall call;
+    g_auto (BoxCall) call = { 0 };
     const size_t most = counts[seed / BOXGEN_TEMPERS % G_N_ELEMENTS (counts)];
+    const long before = wrapped->executed;
+
     boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS),
         seed % 3 ? most : boxrandom_below (&random, (uint32_t) most));
     if (seed % 4 == 0)
       call.options.max_detections = boxrandom_below (&random, (uint32_t) most + 40);
     call.boxes.parent = (nms_column) { .data = NULL };
-    if (!boxcall_is_native_only (&call)) { /* others reach no added engine */
-      const long before = executed ();
-      f.boxes = call.boxes;
-      f.options = call.options;
-      f.options.outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
-      f.options.engine = NMS_ENGINE_ADDED;
-      g_test_message ("seed %" G_GUINT64_FORMAT, seed);
-      frame_check (&f, ctx);
-      check_in_use (ctx, "xla:tpu");
-      g_assert_cmpint (executed (), >, before);
-    }
-    boxcall_clear (&call);
+    if (boxcall_is_native_only (&call))
+      continue; /* reaches no added engine */
+    f.boxes = call.boxes;
+    f.options = call.options;
+    f.options.outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
+    f.options.engine = NMS_ENGINE_ADDED;
+    g_test_message ("seed %" G_GUINT64_FORMAT, seed);
+    frame_check (&f);
+    check_in_use (&f);
+    g_assert_cmpint (wrapped->executed, >, before);
   }
-  g_assert_cmpint (kernels (), >, 0);
-  nms_context_free (&ctx);
-  frame_clear (&f);
-  frame_check_closed ();
-  be_tpu (0);
+  g_assert_cmpint (wrapped->kernels, >, 0);
+  frame_close (&f);
 }
 
 /* Frames of the maximum size; a cap, or few picks, limit the time. */
 static void
 test_tpu_largest (void)
 {
-  be_tpu (1);
   for (int capped = 0; capped < 2; capped++) {
-    g_autoptr (nms_context) ctx = nms_context_new ();
-    g_auto (Frame) f = { 0 };
-    start (&f, NMS_XLA_MAX_BOXES, 1);
+    Frame f;
+    start (&f, NMS_XLA_MAX_BOXES, 1, 1);
     f.options.max_detections = capped ? 40 : 0;
     f.options.iou_threshold = capped ? 0.5f : 0.0f;
     for (size_t i = 0; !capped && i < f.boxes.count; i++)
       f.rows[4 * i] = f.rows[4 * i + 1] = 0.0f; /* all boxes overlap */
-    frame_check (&f, ctx);
-    check_in_use (ctx, "xla:tpu");
+    frame_check (&f);
+    check_in_use (&f);
+    frame_close (&f);
   }
-  frame_check_closed ();
-  be_tpu (0);
 }
 
 /* There is one kernel for each padded size and each power of two of the cap. */
@@ -315,20 +251,18 @@ test_tpu_programs (void)
     { 400, 0, 4 }, { 400, 257, 4 }, { 400, 200, 5 }, { 300, 5, 6 } /* of 512 */
   };
   nms_lazy_counters counters = { .size = sizeof counters };
-  nms_context *ctx = nms_context_new ();
-  const long before = kernels ();
+  const long before = wrapped->kernels;
+  Frame f;
 
-  be_tpu (1);
+  start (&f, 0, 1, 1);
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
     for (int k = 0; k < 3; k++) {
-      g_auto (Frame) f = { 0 };
-      start (&f, rows[i].count, 1);
-      f.has_engine = i + (size_t) k > 0;
+      frame_fill (&f, rows[i].count);
       f.options.max_detections = rows[i].cap;
       f.options.iou_threshold = 0.2f + 0.1f * (float) i / 4.0f;
       f.options.inclusive = k & 1;
-      frame_check (&f, ctx);
-      g_assert_cmpint (kernels () - before, ==, rows[i].kernels);
+      frame_check (&f);
+      g_assert_cmpint (wrapped->kernels - before, ==, rows[i].kernels);
     }
   g_assert_cmpint (nms_xla_engine_counters (WRAPPED, &counters), ==, NMS_OK);
   g_assert_cmpuint (counters.traces, ==, counters.hits + counters.misses);
@@ -336,56 +270,47 @@ test_tpu_programs (void)
   g_assert_cmpuint (counters.misses, ==, 6);
   g_assert_cmpuint (counters.hits, ==, counters.runs);
   g_assert_cmpuint (counters.runs, >=, 3 * G_N_ELEMENTS (rows));
-  nms_context_free (&ctx);
-  frame_check_closed ();
-  be_tpu (0);
+  frame_close (&f);
 }
 
 /* Frames with parents run the graph, which must not divide on a TPU. */
 static void
 test_tpu_parents (void)
 {
-  nms_context *ctx = nms_context_new ();
+  const long kernels = wrapped->kernels, divisions = wrapped->divisions;
   int32_t parent[50];
-  const long before = kernels ();
-  g_auto (Frame) f = { 0 };
+  Frame f;
 
-  be_tpu (1);
-  start (&f, G_N_ELEMENTS (parent), 1);
+  start (&f, G_N_ELEMENTS (parent), 1, 1);
   for (size_t i = 0; i < G_N_ELEMENTS (parent); i++)
     parent[i] = (int32_t) i - 1;
   f.boxes.parent.data = parent;
-  frame_check (&f, ctx);
-  check_in_use (ctx, "xla:tpu");
-  g_assert_cmpint (kernels (), ==, before);
-  g_assert_cmpint (divisions (), ==, 0);
-  nms_context_free (&ctx);
-  frame_check_closed ();
-  be_tpu (0);
+  frame_check (&f);
+  check_in_use (&f);
+  g_assert_cmpint (wrapped->kernels, ==, kernels);
+  g_assert_cmpint (wrapped->divisions, ==, divisions);
+  frame_close (&f);
 }
 
 /* No program of a device supports rotated boxes. */
 static void
 test_turned (void)
 {
-  nms_context *ctx = nms_context_new ();
   float angle[50];
-  g_auto (Frame) f = { 0 };
+  Frame f;
 
-  start (&f, G_N_ELEMENTS (angle), 1);
+  start (&f, G_N_ELEMENTS (angle), 1, 0);
   for (size_t i = 0; i < G_N_ELEMENTS (angle); i++)
     angle[i] = 0.3f * (float) (i % 5);
   f.boxes.angle.data = angle;
-  frame_fails (&f, ctx, NMS_ERROR_UNSUPPORTED, "engine xla: it does not take rotated boxes");
-  f.strict = 0;
+  frame_fails (&f, NMS_ERROR_UNSUPPORTED, "engine xla: it does not take rotated boxes");
+  frame_use (&f, WRAPPED, 0);
   for (int i = 0; i < 3; i++) {
-    nms_result result = { .size = sizeof result };
-    g_assert_cmpint (frame_run (&f, ctx, &result), ==, NMS_OK);
-    g_assert_cmpint (nms_context_engine (ctx), ==, NMS_ENGINE_SORTED);
+    frame_check (&f);
+    g_assert_cmpint (nms_context_engine (f.ctx), ==, NMS_ENGINE_SORTED);
   }
-  g_assert_null (nms_context_engine_reason (ctx));
-  nms_context_free (&ctx);
-  frame_check_closed ();
+  g_assert_null (nms_context_engine_reason (f.ctx));
+  frame_close (&f);
 }
 
 /* --------------------------------------------------------------- lazy tensors */
@@ -410,13 +335,13 @@ expect_copies (long there, long back)
   nms_lazy_counters c = { .size = sizeof c };
 
   g_assert_cmpint (nms_lazy_cache_counters (cache, &c), ==, NMS_OK);
-  g_assert_cmpint (sent () - sent_before, ==, there);
-  g_assert_cmpint (received () - received_before, ==, back);
+  g_assert_cmpint (wrapped->sent - sent_before, ==, there);
+  g_assert_cmpint (wrapped->received - received_before, ==, back);
   g_assert_cmpint ((long) (c.sent - before.sent), ==, there);
   g_assert_cmpint ((long) (c.fetched - before.fetched), ==, back);
   before = c;
-  sent_before = sent ();
-  received_before = received ();
+  sent_before = wrapped->sent;
+  received_before = wrapped->received;
 }
 
 static Tensor
@@ -462,30 +387,6 @@ check_copies (void)
   nms_lazy_clear (lz);
 }
 
-/* A loop whose state stays on the device: one copy there, one back. */
-static void
-check_loop (void)
-{
-  const int32_t scalar[] = { 1 };
-  float sum;
-  Tensor acc = nms_lazy_input_f32 (lz, 0.0f), step[2];
-
-  step[1] = nms_lazy_input (lz, NMS_LAZY_F32, 1, scalar, (float[]) { 0.5f });
-  step[1] = nms_lazy_reshape (lz, step[1], 0, NULL);
-  read_one (step[1], NULL);
-  expect_copies (1, 0);
-  for (int i = 0; i < 100; i++) {
-    step[0] = acc = nms_lazy_binary (lz, NMS_LAZY_ADD, acc, step[1]);
-    read_one (acc, NULL);
-    nms_lazy_keep (lz, 2, step);
-  }
-  expect_copies (1, 0); /* the 0 */
-  read_one (acc, &sum);
-  g_assert_cmpfloat (sum, ==, 50.0f);
-  expect_copies (0, 1);
-  nms_lazy_clear (lz);
-}
-
 /* Several outputs stay, of which one is read. A failed run leaves what it needs. */
 static void
 check_failed_run (void)
@@ -495,9 +396,9 @@ check_failed_run (void)
 
   y[0] = times (x, x);
   y[1] = times (y[0], x);
-  become (WRAPPED_EXECUTE_FAILS);
+  wrapped->fault = WRAPPED_EXECUTE_FAILS;
   g_assert_cmpint (nms_lazy_read (lz, 2, y, (void *[]) { NULL, result }), ==, NMS_ERROR_DEVICE);
-  become (WRAPPED_AS_IT_IS);
+  wrapped->fault = WRAPPED_AS_IT_IS;
   expect_copies (1, 0);
   g_assert_cmpint (nms_lazy_read (lz, 2, y, (void *[]) { NULL, result }), ==, NMS_OK);
   expect_copies (0, 1);
@@ -510,13 +411,13 @@ test_copies (void)
 {
   nms_lazy_backend *backend;
 
+  wrapped->is_tpu = 0;
   g_assert_cmpint (nms_xla_open (WRAPPED, &backend, NULL, 0), ==, NMS_OK);
   cache = nms_lazy_cache_new (backend, 0);
   lz = nms_lazy_new (cache);
-  sent_before = sent ();
-  received_before = received ();
+  sent_before = wrapped->sent;
+  received_before = wrapped->received;
   check_copies ();
-  check_loop ();
   check_failed_run ();
   nms_lazy_free (&lz);
   nms_lazy_cache_free (&cache);
@@ -553,11 +454,11 @@ static const struct {
 
 /* Makes a frame whose kernel, on a TPU, has classes and caps. */
 static void
-start_classes (Frame *f, int tpu)
+start_classes (Frame *f, int strict, int tpu)
 {
   static int32_t class_id[80];
 
-  start (f, G_N_ELEMENTS (class_id), 0);
+  start (f, G_N_ELEMENTS (class_id), strict, tpu);
   for (int32_t i = 0; i < (int32_t) G_N_ELEMENTS (class_id); i++)
     class_id[i] = i % 3 - 1;
   if (tpu)
@@ -565,95 +466,78 @@ start_classes (Frame *f, int tpu)
   f->options.max_per_class = tpu ? 9 : 0;
 }
 
-/* Checks the reason, and that a strict frame fails with it. */
+/* Checks a fault that begins before the first frame, or in the middle of a stream: the native
+ * engines run the same frame, which is unchanged, with one reason, and there is no other attempt. A
+ * strict engine fails with the reason. */
 static void
-check_reason (Frame *f, nms_context *ctx, size_t row, const char *must)
+check_fault (int what, int tpu, int in_stream, const char *must)
 {
-  const char *reason = nms_context_engine_reason (ctx);
+  Frame f;
 
-  if (!reason || !strstr (reason, must))
-    g_error ("fault %zu: \"%s\" does not say \"%s\"", row, reason, must);
-  g_assert_cmpint (nms_context_engine (ctx), !=, NMS_ENGINE_ADDED);
-  f->strict = 1;
-  frame_fails (f, ctx, NMS_ERROR_DEVICE, must);
+  start_classes (&f, 0, tpu);
+  if (in_stream) {
+    run_until_settled (&f);
+    check_in_use (&f);
+  }
+  wrapped->fault = what;
+  run_until_settled (&f);
+  g_assert_nonnull (nms_context_engine_reason (f.ctx));
+  const long compilations = wrapped->compiled, runs = wrapped->executed;
+  for (int again = 0; again < 3; again++)
+    frame_check (&f);
+  g_assert_cmpint (wrapped->compiled, ==, compilations);
+  g_assert_cmpint (wrapped->executed, ==, runs);
+  if (!strstr (nms_context_engine_reason (f.ctx), must))
+    g_error ("\"%s\" does not say \"%s\"", nms_context_engine_reason (f.ctx), must);
+  g_assert_cmpint (nms_context_engine (f.ctx), !=, NMS_ENGINE_ADDED);
+  frame_use (&f, WRAPPED, 1);
+  frame_fails (&f, NMS_ERROR_DEVICE, must);
+  frame_close (&f);
+  if (!in_stream) {
+    start_classes (&f, 1, tpu);
+    frame_fails (&f, NMS_ERROR_DEVICE, must);
+    frame_close (&f);
+  }
+  wrapped->fault = WRAPPED_AS_IT_IS;
 }
 
-/* A fault in the check before use: the native engines run, with one reason, and there is no other
- * attempt. */
 static void
-test_refused (void)
+test_faults (void)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (faults); i++) {
-    if (!faults[i].refused)
-      continue;
-    nms_context *ctx = nms_context_new ();
-    Frame f;
-    be_tpu (faults[i].tpu);
-    become (faults[i].what);
-    start_classes (&f, faults[i].tpu);
-    run_until_settled (&f, ctx);
-    g_assert_nonnull (nms_context_engine_reason (ctx));
-    const long compilations = compiled (), runs = executed ();
-    for (int again = 0; again < 3; again++)
-      frame_check (&f, ctx);
-    g_assert_cmpint (compiled (), ==, compilations);
-    g_assert_cmpint (executed (), ==, runs);
-    check_reason (&f, ctx, i, faults[i].refused);
-    nms_context_free (&ctx);
-
-    ctx = nms_context_new ();
-    f.added_to = NULL;
-    frame_fails (&f, ctx, NMS_ERROR_DEVICE, faults[i].refused);
-    nms_context_free (&ctx);
-    become (WRAPPED_AS_IT_IS);
-    be_tpu (0);
-    frame_clear (&f);
-    frame_check_closed ();
+    g_test_message ("fault %zu", i);
+    if (faults[i].refused)
+      check_fault (faults[i].what, faults[i].tpu, 0, faults[i].refused);
+    if (faults[i].broken)
+      check_fault (faults[i].what, faults[i].tpu, 1, faults[i].broken);
   }
 }
 
-/* A fault in the middle of a stream: the native engines run the same frame, which is unchanged. */
+/* Checks in a forked child that the parent's engine cannot be used. */
 static void
-test_broken (void)
+check_forked (Frame *f)
 {
-  for (size_t i = 0; i < G_N_ELEMENTS (faults); i++) {
-    if (!faults[i].broken)
-      continue;
-    nms_context *ctx = nms_context_new ();
-    Frame f;
-    be_tpu (faults[i].tpu);
-    start_classes (&f, faults[i].tpu);
-    run_until_settled (&f, ctx);
-    check_in_use (ctx, faults[i].tpu ? "xla:tpu" : "xla:cpu");
-    become (faults[i].what);
-    frame_check (&f, ctx);
-    check_reason (&f, ctx, i, faults[i].broken);
-    become (WRAPPED_AS_IT_IS);
-    be_tpu (0);
-    nms_context_free (&ctx);
-    frame_clear (&f);
-    frame_check_closed ();
+  if (f->strict) {
+    frame_fails (f, NMS_ERROR_DEVICE, "forked");
+    return;
   }
+  frame_check (f);
+  g_assert_cmpint (nms_context_engine (f->ctx), !=, NMS_ENGINE_ADDED);
+  g_assert_nonnull (strstr (nms_context_engine_reason (f->ctx), "forked"));
 }
 
-static int
-in_child (Frame *f, nms_context *ctx)
+static void
+in_child (void *data)
 {
-  nms_result result = { .size = sizeof result };
-  g_autoptr (nms_context) other = nms_context_new ();
-  int wrong = 0;
+  Frame *f = data, other;
 
-  alarm (60);
-  f->strict = 0;
-  wrong |= frame_run (f, ctx, &result) != NMS_OK;
-  wrong |= 2 * (nms_context_engine (ctx) == NMS_ENGINE_ADDED);
-  wrong |= 4
-      * (!nms_context_engine_reason (ctx) || !strstr (nms_context_engine_reason (ctx), "forked"));
-  f->strict = 1;
-  wrong |= 8 * (frame_run (f, ctx, &result) != NMS_ERROR_DEVICE);
-  wrong |= 16 * (frame_run (f, other, &result) != NMS_ERROR_DEVICE);
-  nms_context_free (&ctx);
-  return wrong;
+  check_forked (f);
+  frame_use (f, WRAPPED, !f->strict);
+  check_forked (f);
+  frame_init (&other, 40, WRAPPED, 1);
+  check_forked (&other);
+  frame_clear (&other);
+  frame_clear (f);
 }
 
 /* A forked child returns an error instead of waiting for threads of the parent, which
@@ -662,31 +546,19 @@ static void
 test_fork (void)
 {
   for (int strict = SANITIZED; strict < 2; strict++) {
-    nms_context *ctx = nms_context_new ();
     Frame f;
-    int status;
-    pid_t child;
-
-    start (&f, 40, strict);
-    frame_check (&f, ctx);
-    child = fork ();
-    if (child == 0)
-      _exit (in_child (&f, ctx));
-    g_assert_cmpint (waitpid (child, &status, 0), ==, child);
-    g_assert_true (WIFEXITED (status));
-    g_assert_cmpint (WEXITSTATUS (status), ==, 0);
-    run_until_settled (&f, ctx);
-    check_in_use (ctx, "xla:cpu");
-    nms_context_free (&ctx);
-    frame_clear (&f);
-    frame_check_closed ();
+    start (&f, 40, strict, 0);
+    frame_check (&f);
+    frame_fork (in_child, &f);
+    run_until_settled (&f);
+    check_in_use (&f);
+    frame_close (&f);
   }
 }
 
 static const TestCase cases[] = { CASE (test_sizes), CASE (test_thousand_settings),
-  CASE (test_one_launch), CASE (test_shared), CASE (test_threads), CASE (test_native_meanwhile),
-  CASE (test_tpu_random), CASE (test_tpu_largest), CASE (test_tpu_programs),
-  CASE (test_tpu_parents), CASE (test_turned), CASE (test_copies), CASE (test_refused),
-  CASE (test_broken), CASE (test_fork), { NULL } };
+  CASE (test_shared), CASE (test_threads), CASE (test_native_meanwhile), CASE (test_tpu_random),
+  CASE (test_tpu_largest), CASE (test_tpu_programs), CASE (test_tpu_parents), CASE (test_turned),
+  CASE (test_copies), CASE (test_faults), CASE (test_fork), { NULL } };
 
-TEST_PROGRAM (cases, find_functions);
+TEST_PROGRAM (cases, find_plugin);

@@ -8,46 +8,27 @@
 #include "accel/lazy/lazynodes.h"
 #include "accel/tpu/tpu.h"
 #include "accel/xla/pjrt.h"
+#include "lazyscoped.h"
 #include "nmsgraph.h"
 #include "wrappedpjrt.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <float.h>
+#include <glib.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define VISIBLE __attribute__ ((visibility ("default")))
 
+VISIBLE WrappedPjrt wrappedpjrt;
+
 static const pjrt_api *real;
-static atomic_int as, is_tpu, last_box;
-static atomic_long compiled, executed, sent, received, kernels, divisions;
-static atomic_long since; /* arrays received since wrappedpjrt_become (), three in a run */
+static atomic_int last_box;
+static atomic_int copied; /* arrays copied from the device since the last run began */
 
-/* Maximum number of values in a program's text. A value has a name such as %v7 or %g7; name_at ()
- * turns it into a number below NAMES. */
-enum { NAMES = 1 << 14 };
-
-/* The factors of the product that a name stands for. */
-typedef struct {
-  char factors[2][16];
-} product;
-
-static unsigned
-name_at (const char *at)
-{
-  unsigned long number;
-
-  if (at[0] != '%' || (at[1] != 'v' && at[1] != 'g') || !isdigit ((unsigned char) at[2]))
-    return 0;
-  number = strtoul (at + 2, NULL, 10);
-  return number < NAMES / 2 - 1 ? 2 * (unsigned) number + (at[1] == 'g') + 2 : 0;
-}
-
-/* Reads a line `%name = "stablehlo.OP"(%a, %b) : (TYPE, ...` of floats. */
+/* A line `%name = "stablehlo.OP"(%a, %b) : (TYPE, ...` of floats. */
 typedef struct {
   char name[16], op[24], operands[2][16], type[64];
 } operation;
@@ -63,26 +44,25 @@ parse (const char *line, operation *o)
       && strstr (o->type, "f32>");
 }
 
-/* Writes sum - a * b with one rounding, as a contracting device computes it: in
+/* Appends sum - a * b or sum + a * b with one rounding, as a contracting device computes it: in
  * binary64, which holds the product exactly. */
-static char *
-put_contracted (char *to, const operation *o, const char *sum, const product *p, const char *op)
+static void
+put_contracted (GString *to, const operation *o, const char *sum, const operation *product)
 {
-  const char *values[] = { sum, p->factors[0], p->factors[1] };
-  char wide[64];
-  int n = (int) (strstr (o->type, "f32>") - o->type);
+  const char *values[] = { sum, product->operands[0], product->operands[1] };
+  const char *name = o->name + 1, *type = o->type;
+  g_autofree char *wide = g_strdup_printf ("%.*sf64>", (int) (strstr (type, "f32>") - type), type);
 
-  snprintf (wide, sizeof wide, "%.*sf64>", n, o->type);
   for (int i = 0; i < 3; i++)
-    to += sprintf (to, "%%x%d_%s = \"stablehlo.convert\"(%s) : (%s) -> %s\n", i, o->name + 1,
-        values[i], o->type, wide);
-  to += sprintf (to, "%%x3_%s = \"stablehlo.multiply\"(%%x1_%s, %%x2_%s) : (%s, %s) -> %s\n",
-      o->name + 1, o->name + 1, o->name + 1, wide, wide, wide);
-  to += sprintf (to, "%%x4_%s = \"stablehlo.%s\"(%%x0_%s, %%x3_%s) : (%s, %s) -> %s\n", o->name + 1,
-      op, o->name + 1, o->name + 1, wide, wide, wide);
-  to += sprintf (to, "%s = \"stablehlo.convert\"(%%x4_%s) : (%s) -> %s\n", o->name, o->name + 1,
-      wide, o->type);
-  return to;
+    g_string_append_printf (to, "%%x%d_%s = \"stablehlo.convert\"(%s) : (%s) -> %s\n", i, name,
+        values[i], type, wide);
+  g_string_append_printf (to,
+      "%%x3_%s = \"stablehlo.multiply\"(%%x1_%s, %%x2_%s) : (%s, %s) -> %s\n", name, name, name,
+      wide, wide, wide);
+  g_string_append_printf (to, "%%x4_%s = \"stablehlo.%s\"(%%x0_%s, %%x3_%s) : (%s, %s) -> %s\n",
+      name, o->op, name, name, wide, wide, wide);
+  g_string_append_printf (to, "%%%s = \"stablehlo.convert\"(%%x4_%s) : (%s) -> %s", name, name,
+      wide, type);
 }
 
 /* Returns the text, as a new string, with contractions: a sum uses the unrounded
@@ -90,37 +70,33 @@ put_contracted (char *to, const operation *o, const char *sum, const product *p,
 static char *
 contracted (const char *text, size_t *length)
 {
-  product *products = calloc (NAMES, sizeof *products);
-  char *in = strndup (text, *length), *out = calloc (16, *length + 1), *to = out;
+  g_autofree char *whole = g_strndup (text, *length);
+  g_auto (GStrv) lines = g_strsplit (whole, "\n", -1);
+  g_autofree operation *operations = g_new0 (operation, g_strv_length (lines));
+  g_autoptr (GHashTable) products = g_hash_table_new (g_str_hash, g_str_equal); /* by name */
+  GString *out = g_string_new (NULL);
 
-  for (char *line = in, *end; *line; line = end) {
-    operation o;
-    end = strchr (line, '\n');
-    end = end ? end + 1 : line + strlen (line);
-    if (parse (line, &o)) {
-      product *own = &products[name_at (o.name)];
-      const product *first = &products[name_at (o.operands[0])];
-      const product *second = &products[name_at (o.operands[1])];
-      if (!strcmp (o.op, "multiply"))
-        memcpy (own->factors, o.operands, sizeof own->factors);
-      if (!strcmp (o.op, "maximum"))
-        *own = *first;
-      if ((!strcmp (o.op, "subtract") || !strcmp (o.op, "add")) && *second->factors[0]) {
-        to = put_contracted (to, &o, o.operands[0], second, o.op);
-        continue;
-      }
-      if (!strcmp (o.op, "add") && *first->factors[0]) {
-        to = put_contracted (to, &o, o.operands[1], first, o.op);
-        continue;
-      }
-    }
-    memcpy (to, line, (size_t) (end - line));
-    to += end - line;
+  for (size_t i = 0; lines[i]; i++) {
+    operation *o = &operations[i];
+    const int is_known = parse (lines[i], o), is_add = is_known && !strcmp (o->op, "add");
+    operation *first = is_known ? g_hash_table_lookup (products, o->operands[0]) : NULL;
+    operation *second = is_known ? g_hash_table_lookup (products, o->operands[1]) : NULL;
+
+    if (i)
+      g_string_append_c (out, '\n');
+    if (is_known && !strcmp (o->op, "multiply"))
+      g_hash_table_insert (products, o->name, o);
+    if (first && !strcmp (o->op, "maximum"))
+      g_hash_table_insert (products, o->name, first);
+    if (second && (is_add || !strcmp (o->op, "subtract")))
+      put_contracted (out, o, o->operands[0], second);
+    else if (first && is_add)
+      put_contracted (out, o, o->operands[1], first);
+    else
+      g_string_append (out, lines[i]);
   }
-  *length = (size_t) (to - out);
-  free (in);
-  free (products);
-  return out;
+  *length = out->len;
+  return g_string_free (out, FALSE);
 }
 
 /* -------------------------------------------------------------------- kernels */
@@ -163,7 +139,7 @@ argument (nms_lazy *lz, nms_lazy_type type, int32_t rows, int32_t boxes)
   nms_lazy_tensor x = nms_lazy_input (lz, type, rows ? 2 : 1, dims, zeros);
 
   free (zeros);
-  return as == WRAPPED_TIES && !rows ? nms_lazy_stride (lz, x, back) : x;
+  return wrappedpjrt.fault == WRAPPED_TIES && !rows ? nms_lazy_stride (lz, x, back) : x;
 }
 
 /* Returns the number of a row of the parameters. */
@@ -190,7 +166,7 @@ limit_of (nms_lazy *lz, const nms_lazy_tensor limit[3])
   nms_lazy_tensor zero = nms_lazy_binary (lz, NMS_LAZY_EQ, sum, nms_lazy_f32 (lz, 0));
 
   bits = nms_lazy_binary (lz, NMS_LAZY_SUB, bits, rounded_up);
-  if (as == WRAPPED_EQUAL)
+  if (wrappedpjrt.fault == WRAPPED_EQUAL)
     bits = nms_lazy_binary (lz, NMS_LAZY_SUB, bits, nms_lazy_s32 (lz, 1));
   bits = nms_lazy_select (lz, nms_lazy_binary (lz, NMS_LAZY_GT, limit[2], nms_lazy_f32 (lz, 1)),
       nms_lazy_s32 (lz, 0), bits); /* 2^-150 decides as 0 */
@@ -217,7 +193,7 @@ picks_of (nms_lazy *lz, const nms__tpu_spec *s)
   if (nms__tpu_uses_class (s))
     b.cap_class = argument (lz, NMS_LAZY_S32, 0, n);
   if (s->classes && !s->class_agnostic)
-    b.class_id = as == WRAPPED_CLASSES
+    b.class_id = wrappedpjrt.fault == WRAPPED_CLASSES
         ? nms_lazy_binary (lz, NMS_LAZY_MIN, b.cap_class, nms_lazy_s32 (lz, INT32_MIN))
         : b.cap_class;
   for (int k = 0; k < 3; k++)
@@ -225,16 +201,16 @@ picks_of (nms_lazy *lz, const nms__tpu_spec *s)
   b.limit = limit_of (lz, limit);
   b.least = nms_lazy_s32 (lz, NMS__TPU_ABSENT + 1);
   b.cap = nms_lazy_unary (lz, NMS_LAZY_TO_S32, parameter (lz, p, 3));
-  if (as == WRAPPED_MOST)
+  if (wrappedpjrt.fault == WRAPPED_MOST)
     b.cap = nms_lazy_binary (lz, NMS_LAZY_MAX, b.cap, nms_lazy_s32 (lz, n));
   if (s->class_caps)
     b.class_cap = nms_lazy_binary (lz, NMS_LAZY_MIN, argument (lz, NMS_LAZY_S32, 0, n),
-        nms_lazy_s32 (lz, as == WRAPPED_CAPS ? 0 : INT32_MAX));
+        nms_lazy_s32 (lz, wrappedpjrt.fault == WRAPPED_CAPS ? 0 : INT32_MAX));
   else
     b.cap_class = NMS_LAZY_NONE;
   picks = nms_lazy_slice (lz, nms_lazy_nms (lz, &b, NMS_LAZY_NO_DIVISION).picks,
       (nms_lazy_tensor[]) { nms_lazy_s32 (lz, 0) }, &s->picks);
-  return as != WRAPPED_TIES
+  return wrappedpjrt.fault != WRAPPED_TIES
       ? picks
       : nms_lazy_select (lz, nms_lazy_binary (lz, NMS_LAZY_LT, picks, nms_lazy_s32 (lz, 0)), picks,
           nms_lazy_binary (lz, NMS_LAZY_SUB, nms_lazy_s32 (lz, n - 1), picks));
@@ -245,25 +221,18 @@ static char *
 graph_of (const char *text, size_t *length)
 {
   nms__tpu_spec spec;
-  nms_lazy_cache *cache;
-  nms_lazy *lz;
-  char *graph;
 
   if (!find_spec (text, *length, &spec))
     return NULL;
-  kernels++;
+  wrappedpjrt.kernels++;
   last_box = spec.boxes - 1;
-  cache = nms_lazy_cache_new (NULL, 0);
-  lz = nms_lazy_new (cache);
+  g_autoptr (nms_lazy_cache) cache = nms_lazy_cache_new (NULL, 0);
+  g_autoptr (nms_lazy) lz = nms_lazy_new (cache);
   nms_lazy_tensor picks = picks_of (lz, &spec);
-  graph = nms_lazy_dump (lz, 1, &picks);
-  if (!graph) {
-    fprintf (stderr, "wrappedpjrt: %s\n", nms_lazy_error (lz));
-    abort ();
-  }
+  char *graph = nms_lazy_dump (lz, 1, &picks);
+  if (!graph)
+    g_error ("wrappedpjrt: %s", nms_lazy_error (lz));
   *length = strlen (graph);
-  nms_lazy_free (&lz);
-  nms_lazy_cache_free (&cache);
   return graph;
 }
 
@@ -274,11 +243,11 @@ spoil_picks (int32_t *picks, size_t capacity)
 
   while (count < capacity && picks[count] != -1)
     count++;
-  if (as == WRAPPED_TWICE && count > 0 && count < capacity)
+  if (wrappedpjrt.fault == WRAPPED_TWICE && count > 0 && count < capacity)
     picks[count] = picks[0];
-  if (as == WRAPPED_AFTER_END && count > 0 && count + 1 < capacity)
+  if (wrappedpjrt.fault == WRAPPED_AFTER_END && count > 0 && count + 1 < capacity)
     picks[count + 1] = picks[0];
-  if (as == WRAPPED_BEYOND && count > 0)
+  if (wrappedpjrt.fault == WRAPPED_BEYOND && count > 0)
     picks[0] = last_box;
 }
 
@@ -287,7 +256,7 @@ spoil_picks (int32_t *picks, size_t capacity)
 static pjrt_error *
 platform_name (pjrt_platform_name_args *a)
 {
-  if (!is_tpu)
+  if (!wrappedpjrt.is_tpu)
     return real->platform_name (a);
   a->name = "tpu and no more";
   a->name_size = 3;
@@ -318,16 +287,16 @@ compile (pjrt_client_compile_args *a)
   pjrt_error *error;
   char *text = NULL;
 
-  compiled++;
+  wrappedpjrt.compiled++;
   last = *a;
   last_program = *a->program;
   last.program = &last_program;
-  if (as == WRAPPED_COMPILE_FAILS)
+  if (wrappedpjrt.fault == WRAPPED_COMPILE_FAILS)
     return failure (a);
-  if (as == WRAPPED_CONTRACTS)
+  if (wrappedpjrt.fault == WRAPPED_CONTRACTS)
     text = contracted (program.code, &program.code_size);
-  if (is_tpu && !(text = graph_of (program.code, &program.code_size)))
-    divisions += memmem (program.code, program.code_size, "divide", 6) != NULL;
+  if (wrappedpjrt.is_tpu && !(text = graph_of (program.code, &program.code_size)))
+    wrappedpjrt.divisions += memmem (program.code, program.code_size, "divide", 6) != NULL;
   if (text)
     program.code = text;
   args.program = &program;
@@ -340,14 +309,15 @@ compile (pjrt_client_compile_args *a)
 static pjrt_error *
 execute (pjrt_execute_args *a)
 {
-  executed++;
-  return as == WRAPPED_EXECUTE_FAILS ? failure (&last) : real->execute (a);
+  wrappedpjrt.executed++;
+  copied = 0;
+  return wrappedpjrt.fault == WRAPPED_EXECUTE_FAILS ? failure (&last) : real->execute (a);
 }
 
 static pjrt_error *
 from_host (pjrt_from_host_args *a)
 {
-  sent++;
+  wrappedpjrt.sent++;
   return real->from_host (a);
 }
 
@@ -360,67 +330,17 @@ to_host (pjrt_to_host_args *a)
 
   if (!a->data)
     return error;
-  received++;
-  const int spoils = as == WRAPPED_SPOILS_1 + since++ % 2;
-  if (!error && (spoils || as >= WRAPPED_TWICE)) {
-    pjrt_event_args copied = { .head.size = sizeof copied, .event = a->event };
-    error = real->event_await (&copied);
+  wrappedpjrt.received++;
+  const int spoils = wrappedpjrt.fault == WRAPPED_SPOILS_1 + copied++ % 2;
+  if (!error && (spoils || wrappedpjrt.fault >= WRAPPED_TWICE)) {
+    pjrt_event_args wait = { .head.size = sizeof wait, .event = a->event };
+    error = real->event_await (&wait);
     if (spoils)
       memcpy (a->data, &wrong, sizeof wrong);
     else
       spoil_picks (a->data, a->size / sizeof wrong);
   }
   return error;
-}
-
-VISIBLE void
-wrappedpjrt_become (int what)
-{
-  since = 0;
-  as = what;
-}
-
-VISIBLE void
-wrappedpjrt_be_tpu (int tpu)
-{
-  divisions = 0;
-  is_tpu = tpu;
-}
-
-VISIBLE long
-wrappedpjrt_kernels (void)
-{
-  return kernels;
-}
-
-VISIBLE long
-wrappedpjrt_divisions (void)
-{
-  return divisions;
-}
-
-VISIBLE long
-wrappedpjrt_compiled (void)
-{
-  return compiled;
-}
-
-VISIBLE long
-wrappedpjrt_executed (void)
-{
-  return executed;
-}
-
-VISIBLE long
-wrappedpjrt_sent (void)
-{
-  return sent;
-}
-
-VISIBLE long
-wrappedpjrt_received (void)
-{
-  return received;
 }
 
 const pjrt_api *GetPjrtApi (void);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* wrappedpjrt: the functions of the wrapped plugin that tests call through dlsym. */
+/* wrappedpjrt: what tests set and read in the wrapped plugin, whose variable they find by dlsym. */
 #pragma once
+
+#include <stdatomic.h>
 
 enum {
   WRAPPED_AS_IT_IS,
@@ -20,22 +22,16 @@ enum {
   WRAPPED_AFTER_END /* a pick follows the end of the list */
 };
 
-void wrappedpjrt_become (int what);
+typedef struct {
+  atomic_int fault; /* one of the enum above */
+  /* Whether clients that are opened from now on are a TPU. A kernel (accel/tpu/tpu.h) is recognized
+   * by printing it again, and compiled as the graph of nmsgraph.h with the same arguments and
+   * picks. tests/tpu runs the kernels themselves. */
+  atomic_int is_tpu;
+  /* counts since the plugin was loaded: calls of compile and execute, and arrays copied to the
+   * device and from it */
+  atomic_long compiled, executed, sent, received;
+  atomic_long kernels, divisions; /* kernels, and other modules for a TPU with a division */
+} WrappedPjrt;
 
-/* Makes clients that are opened from now on a TPU, or not. A kernel (accel/tpu/tpu.h) is recognized
- * by printing it again, and compiled as the graph of nmsgraph.h with the same arguments and picks.
- * tests/tpu runs the kernels themselves. */
-void wrappedpjrt_be_tpu (int tpu);
-
-/* Returns the number of kernels compiled, and of other modules with a division since the last
- * wrappedpjrt_be_tpu (). */
-long wrappedpjrt_kernels (void);
-long wrappedpjrt_divisions (void);
-
-/* Return the calls of compile and of execute since the plugin was loaded. */
-long wrappedpjrt_compiled (void);
-long wrappedpjrt_executed (void);
-
-/* Return the arrays copied to the device and from it since the plugin was loaded. */
-long wrappedpjrt_sent (void);
-long wrappedpjrt_received (void);
+extern WrappedPjrt wrappedpjrt;
