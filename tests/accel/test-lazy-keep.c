@@ -20,19 +20,6 @@ value_of (Tensor x)
   return value;
 }
 
-/* Counts how often `what` is in the program of x. */
-static int
-count_in_program (Tensor x, const char *what)
-{
-  g_autofree char *text = nms_lazy_dump (lz, 1, &x);
-  int count = 0;
-
-  g_assert_nonnull (text);
-  for (const char *at = text; (at = strstr (at, what)); at++)
-    count++;
-  return count;
-}
-
 /* acc = acc + 1, read in each pass, for more passes than a context has operations. */
 static void
 test_long_loop (void)
@@ -128,32 +115,11 @@ test_common (void)
   g_assert_true (a != nms_lazy_binary (lz, NMS_LAZY_MUL, x, x)); /* inputs differ in time */
   g_assert_cmpint (nms_lazy_keep (lz, 1, &a), ==, NMS_OK);
   g_assert_true (a == nms_lazy_binary (lz, NMS_LAZY_MUL, x, y));
-  Tensor both = nms_lazy_binary (lz, NMS_LAZY_ADD, nms_lazy_exp (lz, a), nms_lazy_exp (lz, a));
-  g_assert_cmpint (count_in_program (both, "stablehlo.convert"), ==,
-      count_in_program (nms_lazy_exp (lz, a), "stablehlo.convert"));
-  nms_lazy_clear (lz);
-}
-
-/* The same work finds its program, although its constants were recorded by earlier work. */
-static void
-test_same_trace (void)
-{
-  nms_lazy_counters before = { .size = sizeof before }, after = { .size = sizeof after };
-  Tensor x;
-
-  nms_lazy_cache_counters (cache, &before);
-  for (int i = 0; i < 20; i++) {
-    x = nms_lazy_input_f32 (lz, 0.5f);
-    value_of (nms_lazy_exp (lz, x));
-    if (i % 7 == 6)
-      nms_lazy_keep (lz, 1, &x);
-  }
-  nms_lazy_cache_counters (cache, &after);
-  g_assert_cmpuint (after.misses, ==, before.misses + 1);
+  g_assert_true (nms_lazy_exp (lz, a) == nms_lazy_exp (lz, a));
   nms_lazy_clear (lz);
 }
 
 static const TestCase cases[] = { CASE (test_long_loop), CASE (test_unread), CASE (test_loop),
-  CASE (test_common), CASE (test_same_trace), { NULL } };
+  CASE (test_common), { NULL } };
 
 TEST_PROGRAM (cases, lazycontext_start, lazycontext_finish);

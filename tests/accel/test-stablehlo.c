@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+static char why[200]; /* the text of the last error */
+
 static nms_options
 defaults (void)
 {
@@ -37,21 +39,26 @@ describe (const nms_stablehlo *p)
   return g_string_free (s, FALSE);
 }
 
+static int
+make (nms_stablehlo_spec spec, const nms_options *o, nms_stablehlo *p)
+{
+  *why = '\0';
+  spec.size = sizeof spec;
+  return nms_stablehlo_make (&spec, o, p, why, sizeof why);
+}
+
 static void
 check (nms_stablehlo_spec spec, const nms_options *o, const char *must, const char *signature)
 {
   nms_stablehlo p = { .size = sizeof p };
-  char why[200] = "", *said;
 
-  spec.size = sizeof spec;
-  g_assert_cmpint (nms_stablehlo_make (&spec, o, &p, why, sizeof why), ==, 0);
+  g_assert_cmpint (make (spec, o, &p), ==, 0);
   g_assert_cmpuint (p.length, ==, strlen (p.text));
-  said = describe (&p);
+  g_autofree char *said = describe (&p);
   g_assert_cmpstr (said, ==, must);
   g_assert_nonnull (strstr (p.text, signature));
   g_assert_cmpint (spec.platform == NMS_STABLEHLO_TPU, ==, !!strstr (p.text, "tpu_custom_call"));
   g_assert_cmpint (spec.platform == NMS_STABLEHLO_CPU, ==, !!strstr (p.text, "stablehlo.divide"));
-  g_free (said);
   nms_stablehlo_clear (&p);
   g_assert_null (p.text);
   g_assert_cmpuint (p.size, ==, sizeof p);
@@ -120,29 +127,22 @@ test_arrays (void)
 static void
 test_class_thresholds (void)
 {
-  nms_class_options of_class = { .size = sizeof of_class,
-    .class_id = 1,
-    .set = NMS_CLASS_SCORE_THRESHOLD };
+  nms_class_options of_class = { .size = sizeof of_class, .class_id = 1, .iou_threshold = 0.3f };
   nms_options o = defaults ();
 
   o.class_options = &of_class;
   o.class_option_count = 1;
   for (int platform = NMS_STABLEHLO_CPU; platform <= NMS_STABLEHLO_TPU; platform++) {
-    const nms_stablehlo_spec spec = { .size = sizeof spec,
-      .platform = platform,
-      .boxes = 200,
-      .classes = 1 };
-    nms_stablehlo without = { .size = sizeof without }, with = without;
-    char why[200] = "";
-    of_class.set = NMS_CLASS_SCORE_THRESHOLD;
-    of_class.iou_threshold = 0.3f;
-    g_assert_cmpint (nms_stablehlo_make (&spec, &o, &without, why, sizeof why), ==, 0);
-    of_class.set |= NMS_CLASS_IOU_THRESHOLD;
-    g_assert_cmpint (nms_stablehlo_make (&spec, &o, &with, why, sizeof why), ==, 0);
+    const nms_stablehlo_spec spec = { .platform = platform, .boxes = 200, .classes = 1 };
+    nms_stablehlo programs[2] = { { .size = sizeof programs[0] }, { .size = sizeof programs[0] } };
+    for (int set = 0; set < 2; set++) {
+      of_class.set = NMS_CLASS_SCORE_THRESHOLD | (set ? NMS_CLASS_IOU_THRESHOLD : 0);
+      g_assert_cmpint (make (spec, &o, &programs[set]), ==, 0);
+    }
     /* g_assert_cmpstr () would print both programs */
-    g_assert_true (strcmp (with.text, without.text) != 0);
-    nms_stablehlo_clear (&without);
-    nms_stablehlo_clear (&with);
+    g_assert_true (strcmp (programs[0].text, programs[1].text) != 0);
+    nms_stablehlo_clear (&programs[0]);
+    nms_stablehlo_clear (&programs[1]);
   }
 }
 
@@ -150,11 +150,10 @@ static void
 refused (nms_stablehlo_spec spec, const nms_options *o, int code, const char *must)
 {
   nms_stablehlo p = { .size = sizeof p, .length = 7 };
-  char why[200] = "";
 
-  spec.size = sizeof spec;
-  g_assert_cmpint (nms_stablehlo_make (&spec, o, &p, why, sizeof why), ==, code);
+  g_assert_cmpint (make (spec, o, &p), ==, code);
   g_assert_cmpstr (why, ==, must);
+  spec.size = sizeof spec;
   g_assert_cmpint (nms_stablehlo_make (&spec, o, &p, NULL, 0), ==, code);
   g_assert_cmpuint (p.length, ==, 7);
 }
@@ -233,37 +232,28 @@ test_class_options (void)
 static void
 test_sizes (void)
 {
-  nms_stablehlo_spec spec = { .size = sizeof spec,
-    .platform = NMS_STABLEHLO_TPU,
-    .boxes = 1 << 24 };
-  nms_stablehlo p = { .size = sizeof p };
-  char why[200] = "";
-
-  g_assert_cmpint (nms_stablehlo_make (&spec, NULL, &p, why, sizeof why), ==,
-      NMS_ERROR_UNSUPPORTED);
-  g_assert_true (g_str_has_prefix (why,
-      "16777216 boxes do not fit into 16777216 bytes of vector "
-      "memory"));
-  spec.size++;
-  spec.platform = NMS_STABLEHLO_CPU;
-  spec.boxes = 10;
   struct {
     nms_stablehlo_spec spec;
     uint64_t later;
-  } wide = { spec, 0 };
-  wide.spec.size = sizeof wide;
-  g_assert_cmpint (nms_stablehlo_make (&wide.spec, NULL, &p, why, sizeof why), ==, NMS_OK);
+  } wide = { { .size = sizeof wide, .boxes = 10 }, 0 };
+  nms_stablehlo_spec spec = { .size = sizeof spec, .boxes = 10 };
+  nms_stablehlo p = { .size = sizeof p };
+
+  g_assert_cmpint (make ((nms_stablehlo_spec) { .platform = NMS_STABLEHLO_TPU, .boxes = 1 << 24 },
+                       NULL, &p),
+      ==, NMS_ERROR_UNSUPPORTED);
+  g_assert_true (
+      g_str_has_prefix (why, "16777216 boxes do not fit into 16777216 bytes of vector memory"));
+  g_assert_cmpint (nms_stablehlo_make (&wide.spec, NULL, &p, NULL, 0), ==, NMS_OK);
   nms_stablehlo_clear (&p);
   wide.later = 1;
-  g_assert_cmpint (nms_stablehlo_make (&wide.spec, NULL, &p, why, sizeof why), ==,
-      NMS_ERROR_ARGUMENT);
-  spec.size -= 2;
-  g_assert_cmpint (nms_stablehlo_make (&spec, NULL, &p, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
-  spec.size++;
+  g_assert_cmpint (nms_stablehlo_make (&wide.spec, NULL, &p, NULL, 0), ==, NMS_ERROR_ARGUMENT);
+  spec.size--;
+  g_assert_cmpint (nms_stablehlo_make (&spec, NULL, &p, NULL, 0), ==, NMS_ERROR_ARGUMENT);
   p.size = 0;
-  g_assert_cmpint (nms_stablehlo_make (&spec, NULL, &p, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
-  g_assert_cmpint (nms_stablehlo_make (&spec, NULL, NULL, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
-  g_assert_cmpint (nms_stablehlo_make (NULL, NULL, &p, why, sizeof why), ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (make (spec, NULL, &p), ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (make (spec, NULL, NULL), ==, NMS_ERROR_ARGUMENT);
+  g_assert_cmpint (nms_stablehlo_make (NULL, NULL, &p, NULL, 0), ==, NMS_ERROR_ARGUMENT);
   nms_stablehlo_clear (NULL);
 }
 

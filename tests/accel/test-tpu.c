@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-static const nms__tpu_spec small = { .boxes = 1024, .picks = 128 };
-
 static void
 refused (nms__tpu_spec spec, const char *why)
 {
@@ -74,26 +72,16 @@ test_bound (void)
   }
 }
 
-/* Returns the arguments of @main for a spec. Free it. */
-static char *
-signature_of (const nms__tpu_spec *spec)
+/* Returns how many arguments @main has. */
+static int
+count_arguments (const char *text)
 {
-  GString *s = g_string_new ("func.func @main(");
-  int n = 6;
+  int count = 0;
 
-  for (int i = 0; i < 5; i++)
-    g_string_append_printf (s, "%%a%d: tensor<%dx%s>, ", i, spec->boxes, i < 4 ? "f32" : "i32");
-  g_string_append (s, "%a5: tensor<8x128xf32>");
-  if (nms__tpu_uses_class (spec))
-    g_string_append_printf (s, ", %%a%d: tensor<%dxi32>", n++, spec->boxes);
-  for (int k = 0; k < 3 && spec->box_limits; k++)
-    g_string_append_printf (s, ", %%a%d: tensor<%dxf32>", n++, spec->boxes);
-  if (spec->class_caps)
-    g_string_append_printf (s, ", %%a%d: tensor<%dxi32>", n++, spec->boxes);
-  if (spec->parents)
-    g_string_append_printf (s, ", %%a%d: tensor<%dxi32>", n++, spec->boxes);
-  g_string_append (s, ") -> (tensor<");
-  return g_string_free (s, FALSE);
+  for (const char *at = text, *end = strstr (text, ") -> (");
+       (at = strstr (at, ": tensor<")) && at < end; at++)
+    count++;
+  return count;
 }
 
 /* Every kind of spec gives a complete text, the same each time. */
@@ -116,14 +104,14 @@ test_texts (void)
       char error[200] = "";
       g_autofree char *text = nms__tpu_module (&spec, &length, error, sizeof error);
       g_autofree char *again = nms__tpu_module (&spec, NULL, error, sizeof error);
-      g_autofree char *signature = signature_of (&spec);
 
       g_assert_cmpstr (error, ==, "");
       g_assert_cmpuint (strlen (text), ==, length);
       g_assert_cmpstr (text, ==, again);
       g_assert_true (g_str_has_prefix (text, "module @nms {\n"));
       g_assert_true (g_str_has_suffix (text, "\n}\n}\n"));
-      g_assert_nonnull (strstr (text, signature));
+      g_assert_cmpint (count_arguments (text), ==,
+          6 + nms__tpu_uses_class (&spec) + 3 * spec.box_limits + spec.class_caps + spec.parents);
     }
 }
 
@@ -177,17 +165,7 @@ test_recorded (void)
   nms_lazy_free (&lz);
 }
 
-/* Checks before the cases that the printer works at all. */
-static const char *
-print_small (const char *needs)
-{
-  g_autofree char *text = nms__tpu_module (&small, NULL, NULL, 0);
-
-  g_assert_nonnull (text);
-  return NULL;
-}
-
 static const TestCase cases[] = { CASE (test_refusals), CASE (test_bound), CASE (test_texts),
   CASE (test_parameters), CASE (test_recorded), { NULL } };
 
-TEST_PROGRAM (cases, print_small);
+TEST_PROGRAM (cases);

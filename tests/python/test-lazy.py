@@ -386,7 +386,7 @@ class Values(unittest.TestCase):
         self.device.debug = False
         np.testing.assert_allclose(names["y"].numpy(), values, rtol=1e-6)
         self.assertRegex(out, r"^\[0.66524\d+ 0.0900\d+ 0.2447\d+\]\n$")
-        self.assertRegex(err, r"^lazy (eager|xla:cpu): trace [0-9a-f]{16}, \d+ operations, "
+        self.assertRegex(err, r"^lazy (eager|xla:\w+): trace [0-9a-f]{16}, \d+ operations, "
                          r"(compiled in|found)")
         names, out, err = example(1)
         head = names["head"]
