@@ -59,36 +59,7 @@ test_iou (void)
   }
 }
 
-/* Without options and optional columns: threshold 1/2, not inclusive, no class, no score
- * threshold, no cap, input order. Overlaps 0-1: 8/16; 0-2: 8/12; 0-3: 8/14; 1-3: 14/16. */
-static void
-test_defaults (void)
-{
-  static const HandRow rows[] = { { "defaults", "", "0,0,4,2 0; 0,0,4,4 0; 0,0,4,3 0; 0,0,4,3.5 0",
-      "" } };
-  static const uint32_t neighbors[] = { 2, 2, 3, 3 }, inclusive[] = { 3, 3, 3, 3 };
-  HandCall call;
-  uint32_t n[4];
-  g_auto (RefResult) result = { 0 };
-
-  handrow_call (rows, &call);
-  nms_boxes boxes = { .size = sizeof boxes,
-    .count = 4,
-    .x1 = call.boxes.x1,
-    .y1 = call.boxes.y1,
-    .x2 = call.boxes.x2,
-    .y2 = call.boxes.y2 };
-  ref_run (&boxes, NULL, &result);
-  g_assert_cmpuint (result.kept_count, ==, 2);
-  g_assert_cmpint (result.suppressed_by[2] + result.suppressed_by[3], ==, 0);
-  ref_count_neighbors (&boxes, NULL, n);
-  g_assert_cmpmem (n, sizeof n, neighbors, sizeof neighbors);
-  call.options.inclusive = 1;
-  ref_count_neighbors (&boxes, &call.options, n);
-  g_assert_cmpmem (n, sizeof n, inclusive, sizeof inclusive);
-}
-
-static const TestCase cases[] = { CASE (test_iou), CASE (test_defaults),
+static const TestCase cases[] = { CASE (test_iou),
   TEST_ROWS ("/reference/row/%s", test_row, hardrows),
   TEST_ROWS ("/reference/method/%s", test_row, methodrows), { NULL } };
 

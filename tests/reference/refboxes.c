@@ -70,13 +70,9 @@ ref_box (float x1, float y1, float x2, float y2, float score)
 RefRule
 ref_rule_of (const nms_options *options, int32_t class_id)
 {
-  RefRule rule = { 0.5f, -INFINITY, 0, class_id };
+  RefRule rule = { options->iou_threshold, options->score_threshold, options->max_per_class,
+    class_id };
 
-  if (!options)
-    return rule;
-  rule.iou_threshold = options->iou_threshold;
-  rule.score_threshold = options->score_threshold;
-  rule.max = options->max_per_class;
   for (size_t i = 0; i < options->class_option_count; i++) {
     const nms_class_options *c = &options->class_options[i];
     if (c->class_id != class_id)
@@ -141,8 +137,8 @@ read_box (const nms_boxes *boxes, size_t i, const nms_options *options)
   RefBox box = ref_box (fetch_float (&boxes->x1, i), fetch_float (&boxes->y1, i),
       fetch_float (&boxes->x2, i), fetch_float (&boxes->y2, i), score);
 
-  uint32_t method = options ? options->method : NMS_METHOD_HARD;
-  size_t sources = options && options->source_count ? options->source_count : 1;
+  uint32_t method = options->method;
+  size_t sources = options->source_count ? options->source_count : 1;
 
   if (boxes->angle.data) {
     box.angle = fetch_float (&boxes->angle, i);
@@ -173,8 +169,8 @@ read_box (const nms_boxes *boxes, size_t i, const nms_options *options)
 
   RefRule rule = ref_rule_of (options, box.class_id);
   box.group = rule.group;
-  bool passes = options && options->score_strict ? score > rule.score_threshold
-                                                 : score >= rule.score_threshold;
+  bool passes = options->score_strict ? score > rule.score_threshold
+                                      : score >= rule.score_threshold;
   box.filtered = box.filtered || !passes;
   return box;
 }
@@ -186,7 +182,7 @@ ref_call_read (const nms_boxes *boxes, const nms_options *options)
 
   for (size_t i = 0; i < boxes->count; i++)
     call.list[i] = read_box (boxes, i, options);
-  if (options && options->max_candidates) {
+  if (options->max_candidates) {
     size_t length;
     int32_t *order = ref_order (&call, &length);
     for (size_t k = 0; k < length; k++)
@@ -203,7 +199,7 @@ ref_comparable (const RefCall *call, size_t i, size_t j)
 
   if (a->parent == (int32_t) j || b->parent == (int32_t) i)
     return false;
-  return (call->options && call->options->class_agnostic) || a->group == b->group;
+  return call->options->class_agnostic || a->group == b->group;
 }
 
 bool

@@ -30,7 +30,7 @@ typedef struct {
   int32_t group;
 } RefRule;
 
-/* One call: the boxes and the options, which may be NULL. */
+/* One call: the boxes and the options. */
 typedef struct {
   RefBox *list;
   size_t count;

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TWO_PI 6.283185307179586
-
 bool
 ref_joins (const RefCall *call, size_t i, const RefBox *other)
 {
@@ -25,12 +23,6 @@ ref_weight_of (float score)
   return score < 0x1p-64f ? 0x1p-64f : score > 0x1p32f ? 0x1p32f : score;
 }
 
-static long double
-radians_of (const RefBox *box)
-{
-  return fmod (box->angle, TWO_PI); /* as nmscore.h says, by the binary64 value */
-}
-
 /* The C library's sine may differ from the core's in the last bit, which changes a corner of one in
  * some 1e8 rotated boxes. */
 RefBox
@@ -44,7 +36,7 @@ ref_turn (const RefBox *head, const RefBox *member, bool around)
               w = (long double) member->x2 - member->x1;
   long double y = ((long double) member->y1 + member->y2) / 2,
               h = (long double) member->y2 - member->y1;
-  long double to = radians_of (head), between = radians_of (member) - to;
+  long double to = ref_radians (head), between = ref_radians (member) - to;
   long double u = cosl (to) * x + sinl (to) * y, v = cosl (to) * y - sinl (to) * x;
   long double c = fabsl (cosl (between)), s = fabsl (sinl (between));
   bool crossed = c < s;
@@ -65,7 +57,7 @@ ref_turn_back (const RefBox *head, float box[4])
   if (head->angle == 0.0f)
     return;
 
-  long double by = radians_of (head), w = (long double) box[2] - box[0];
+  long double by = ref_radians (head), w = (long double) box[2] - box[0];
   long double u = ((long double) box[0] + box[2]) / 2, v = ((long double) box[1] + box[3]) / 2;
   long double h = (long double) box[3] - box[1];
   long double x = cosl (by) * u - sinl (by) * v, y = sinl (by) * u + cosl (by) * v;

@@ -53,7 +53,7 @@ ref_run (const nms_boxes *boxes, const nms_options *options, RefResult *result)
   for (size_t i = 0; i < call.count; i++)
     result->rotated |= call.list[i].angle != 0.0f;
   enter_dropped (&call, result);
-  methods[options ? options->method : NMS_METHOD_HARD](&call, result);
+  methods[options->method](&call, result);
   free (call.list);
 }
 
@@ -75,8 +75,7 @@ overlaps (const RefCall *call, size_t i, size_t j)
   const nms_options *o = call->options;
   float threshold = ref_rule_of (o, call->list[i].class_id).iou_threshold;
   return ref_sizes_fit (&call->list[i], &call->list[j], o)
-      && ref_overlaps (&call->list[i], &call->list[j], NMS_METRIC_IOU, threshold,
-          o && o->inclusive);
+      && ref_overlaps (&call->list[i], &call->list[j], NMS_METRIC_IOU, threshold, o->inclusive);
 }
 
 void

@@ -28,8 +28,7 @@ typedef struct {
   int rotated; /* not 0: a box is rotated, so that fused corners depend on the last bit of sines */
 } RefResult;
 
-/* Runs the method of the options; `options` may be NULL for the documented defaults. Free with
- * ref_result_clear (). */
+/* Runs the method of the options. Free with ref_result_clear (). */
 void ref_run (const nms_boxes *boxes, const nms_options *options, RefResult *result);
 void ref_result_clear (RefResult *result);
 

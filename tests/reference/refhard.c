@@ -18,33 +18,28 @@ kept_of_class (const RefCall *call, const RefResult *result, int32_t class_id)
 bool
 ref_cap_is_full (const RefCall *call, const RefResult *result, int32_t class_id)
 {
-  uint64_t all = call->options ? call->options->max_detections : 0;
+  uint64_t all = call->options->max_detections;
   uint64_t own = ref_rule_of (call->options, class_id).max;
 
   return (all && result->kept_count >= all)
       || (own && kept_of_class (call, result, class_id) >= own);
 }
 
-/* Decides box i, the next one in the order of scores. */
-static nms_outcome
-decide (const RefCall *call, int32_t i, RefResult *result)
+/* Returns the first kept box that suppresses box i, or -1. */
+static int32_t
+suppressor_of (const RefCall *call, int32_t i, const RefResult *result)
 {
   const nms_options *o = call->options;
   const RefBox *box = &call->list[i];
   float threshold = ref_rule_of (o, box->class_id).iou_threshold;
 
-  if (ref_cap_is_full (call, result, box->class_id))
-    return NMS_OUTCOME_OVER_CAP;
   for (size_t k = 0; k < result->kept_count; k++) {
     int32_t j = result->kept[k];
     if (ref_comparable (call, (size_t) i, (size_t) j) && ref_sizes_fit (box, &call->list[j], o)
-        && ref_overlaps (box, &call->list[j], o ? o->metric : NMS_METRIC_IOU, threshold,
-            o && o->inclusive)) {
-      result->suppressed_by[i] = j;
-      return NMS_OUTCOME_SUPPRESSED;
-    }
+        && ref_overlaps (box, &call->list[j], o->metric, threshold, o->inclusive))
+      return j;
   }
-  return NMS_OUTCOME_KEPT;
+  return -1;
 }
 
 /* Enters box i as kept, with its own corners. */
@@ -82,14 +77,15 @@ ref_run_hard (const RefCall *call, RefResult *result)
 
   for (size_t n = 0; n < length; n++) {
     const int32_t i = order[n];
-    nms_outcome outcome = decide (call, i, result);
-    result->outcome[i] = (uint8_t) outcome;
-    if (outcome == NMS_OUTCOME_KEPT)
-      keep (call, i, call->list[i].score, result);
-    else if (outcome == NMS_OUTCOME_SUPPRESSED)
+    const bool full = ref_cap_is_full (call, result, call->list[i].class_id);
+    const int32_t by = full ? -1 : suppressor_of (call, i, result);
+    if (by < 0) {
+      ref_take_next (call, i, call->list[i].score, result);
+    } else {
+      result->outcome[i] = NMS_OUTCOME_SUPPRESSED;
+      result->suppressed_by[i] = by;
       result->suppressed_count++;
-    else
-      result->over_cap_count++;
+    }
   }
   free (order);
 }

@@ -31,8 +31,8 @@ area (const RefBox *box)
   return extent (box->x1, box->x2) * extent (box->y1, box->y2);
 }
 
-float
-ref_intersection (const RefBox *a, const RefBox *b)
+static float
+intersection (const RefBox *a, const RefBox *b)
 {
   float left = a->x1 > b->x1 ? a->x1 : b->x1;
   float top = a->y1 > b->y1 ? a->y1 : b->y1;
@@ -58,12 +58,17 @@ typedef struct {
   long double x, y, w, h;
 } Bounds;
 
+double
+ref_radians (const RefBox *box)
+{
+  return fmod (box->angle, TWO_PI); /* as nmscore.h says, by the binary64 value */
+}
+
 static Bounds
 bounds_of (const RefBox *box)
 {
-  double angle = fabs ((double) box->angle) > TWO_PI ? fmod (box->angle, TWO_PI) : box->angle;
   long double w = (long double) box->x2 - box->x1, h = (long double) box->y2 - box->y1;
-  long double c = fabs (cos (angle)), s = fabs (sin (angle));
+  long double c = fabs (cos (ref_radians (box))), s = fabs (sin (ref_radians (box)));
 
   return (Bounds) { ((long double) box->x1 + box->x2) / 2, ((long double) box->y1 + box->y2) / 2,
     (w * c + h * s) / 2, (w * s + h * c) / 2 };
@@ -102,7 +107,7 @@ probiou (const RefBox *p, const RefBox *q)
 
   for (int i = 0; i < 2; i++) {
     const RefBox *box = both[i];
-    double angle = fabs ((double) box->angle) > TWO_PI ? fmod (box->angle, TWO_PI) : box->angle;
+    double angle = ref_radians (box);
     long double w = (long double) box->x2 - box->x1, h = (long double) box->y2 - box->y1;
     long double co = cosl (angle), si = sinl (angle), u = w * w / 12, v = h * h / 12;
     a[i] = u * co * co + v * si * si;
@@ -170,13 +175,13 @@ meet (const RefBox *a, const RefBox *b)
 {
   if (a->angle != 0.0f || b->angle != 0.0f)
     return rotated_metric (a, b, NMS_METRIC_IOU) > 0.0f;
-  return ref_intersection (a, b) > 0.0f && area (a) > 0.0f && area (b) > 0.0f;
+  return intersection (a, b) > 0.0f && area (a) > 0.0f && area (b) > 0.0f;
 }
 
 float
 ref_metric (const RefBox *a, const RefBox *b, unsigned metric)
 {
-  float inter = ref_intersection (a, b), both = area (a) + area (b);
+  float inter = intersection (a, b), both = area (a) + area (b);
 
   if (a->angle != 0.0f || b->angle != 0.0f)
     return rotated_metric (a, b, metric);
@@ -200,8 +205,7 @@ bool
 ref_sizes_fit (const RefBox *a, const RefBox *b, const nms_options *options)
 {
   const float p = area (a), q = area (b);
-  const float ratio = options ? options->min_size_ratio : 0.0f;
-  return least (p, q) >= ratio * greatest (p, q);
+  return least (p, q) >= options->min_size_ratio * greatest (p, q);
 }
 
 bool

@@ -4,8 +4,8 @@
 
 #include "refboxes.h"
 
-/* Returns the area that two upright boxes have in common. */
-float ref_intersection (const RefBox *a, const RefBox *b);
+/* Returns the angle of a box, reduced beyond +-2 pi. */
+double ref_radians (const RefBox *box);
 
 /* Returns the nms_metric of two boxes, rounded to binary32. It is 0 for boxes that do not
  * intersect and for boxes without area. */
@@ -16,5 +16,5 @@ float ref_metric (const RefBox *a, const RefBox *b, unsigned metric);
 bool ref_overlaps (const RefBox *a, const RefBox *b, unsigned metric, float threshold,
     bool inclusive);
 
-/* Returns whether min_size_ratio lets two boxes meet. `options` may be NULL. */
+/* Returns whether min_size_ratio lets two boxes meet. */
 bool ref_sizes_fit (const RefBox *a, const RefBox *b, const nms_options *options);
