@@ -474,7 +474,7 @@ unlocked_plugin_fails ()
 # locks to it, and G_SLICE makes GLib take its memory from malloc.
 build_tsan ()
 {
-  NMS_TARGET="gst/libgstnms.so tests/gst/unlocked/libgstnms.so tests/core/test-threads
+  NMS_TARGET="gst/libgstnms.so tests/gst/unlocked/libgstnms.so
     tests/core/test-run-batch tests/gst/test-nmsfilter-concurrency tests/gst/test-boxrecord-pipes
     tests/gst/test-boxmerge-pads" build tsan --buildtype=debugoptimized \
     -Db_sanitize=thread -Db_lundef=false -Dc_args=-g1 -Dtests=enabled -Drecords=enabled \
@@ -486,10 +486,10 @@ stage_tsan ()
   build_tsan || return 0
   local dir="$NMS_BUILD_DIR/tsan/tests" fixed=
   # (the sanitizer cannot run with many bits of address randomization)
-  "$dir/core/test-threads" --help >/dev/null 2>&1 || fixed="setarch -R"
+  "$dir/core/test-run-batch" --help >/dev/null 2>&1 || fixed="setarch -R"
   export GST_REGISTRY_FORK=no G_SLICE=always-malloc \
     TSAN_OPTIONS="suppressions=$NMS_ROOT/tests/env/tsan.supp:print_suppressions=0:exitcode=66"
-  suites tsan test-threads test-run-batch nmsfilter-concurrency boxrecord-pipes boxmerge-pads \
+  suites tsan test-run-batch nmsfilter-concurrency boxrecord-pipes boxmerge-pads \
     ${fixed:+--wrapper "$fixed"}
   check "a plugin without locks is found out" unlocked_plugin_fails "$dir/gst" $fixed
   unset GST_REGISTRY_FORK G_SLICE TSAN_OPTIONS

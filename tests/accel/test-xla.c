@@ -205,11 +205,11 @@ test_tpu_random (void)
     if (seed % 4 == 0)
       call.options.max_detections = boxrandom_below (&random, (uint32_t) most + 40);
     call.boxes.parent = (nms_column) { .data = NULL };
-    if (boxcall_is_native_only (&call))
+    if (enginecheck_native_only (&call.boxes, &call.options))
       continue; /* reaches no added engine */
     f.boxes = call.boxes;
     f.options = call.options;
-    f.options.outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
+    f.options.outputs = ENGINECHECK_OUTCOMES;
     f.options.engine = NMS_ENGINE_ADDED;
     g_test_message ("seed %" G_GUINT64_FORMAT, seed);
     frame_check (&f);

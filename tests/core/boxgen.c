@@ -194,6 +194,14 @@ boxcall_set_corners (const BoxCall *call, size_t i, const float box[4])
     *corner_at (call, i, k) = box[k];
 }
 
+float *
+boxcall_add_angles (BoxCall *call)
+{
+  call->angle = allocate (call->boxes.count, sizeof *call->angle);
+  call->boxes.angle = (nms_column) { call->angle, 0 };
+  return call->angle;
+}
+
 /* Stores corners as rows, as columns, or as rows from the last to the first. */
 static void
 make_corners (BoxCall *call, BoxRandom *random, int temper)
@@ -451,19 +459,18 @@ boxcall_random_method (BoxCall *call, BoxRandom *random, int temper)
     call->weights[i] = chance (random, 12) ? 0x1p32f : boxrandom_unit (random) + 0.125f;
   o->source_weights = chance (random, 50) ? call->weights : NULL;
   call->source = allocate (n, sizeof *call->source);
-  call->angle = allocate (n, sizeof *call->angle);
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++)
     call->source[i] = (int32_t) boxrandom_below (random, (uint32_t) o->source_count)
         - chance (random, 1);
-    call->angle[i] = chance (random, 66) ? boxrandom_unit (random) * 7 - 3.5f : 0;
-  }
   if (chance (random, 75))
     call->boxes.source = (nms_column) { call->source, 0 };
   /* the reference computes overlaps of rotated boxes by another way, so scores that depend on them
    * may differ in the last bits */
   if (upright || chance (random, 50) || (o->method && o->method < NMS_METHOD_WEIGHTED))
     return;
-  call->boxes.angle = (nms_column) { call->angle, 0 };
+  boxcall_add_angles (call);
+  for (size_t i = 0; i < n; i++)
+    call->angle[i] = chance (random, 66) ? boxrandom_unit (random) * 7 - 3.5f : 0;
   o->iou_threshold = boxrandom_unit (random) * 0.9f; /* so that it equals no metric */
   if (o->method == NMS_METHOD_HARD && chance (random, 50)) {
     /* tiny boxes, many intersections of which have extents below 2^-50 and count */
@@ -471,34 +478,6 @@ boxcall_random_method (BoxCall *call, BoxRandom *random, int temper)
     for (size_t i = 0; i < 4 * n; i++)
       call->corners[i] *= 0x1p-52f;
   }
-}
-
-void
-boxcall_distinct_scores (BoxCall *call, BoxRandom *random)
-{
-  size_t n = call->boxes.count;
-
-  if (!call->score)
-    call->score = allocate (n, sizeof *call->score);
-  call->boxes.score = (nms_column) { call->score, 0 };
-  for (size_t i = 0; i < n; i++) {
-    size_t j = boxrandom_below (random, (uint32_t) i + 1);
-    call->score[i] = call->score[j];
-    call->score[j] = (float) i;
-  }
-}
-
-int
-boxcall_is_native_only (const BoxCall *call)
-{
-  bool groups = false;
-
-  for (size_t k = 0; k < call->options.class_option_count; k++) {
-    const nms_class_options *c = &call->class_options[k];
-    groups |= (c->set & NMS_CLASS_GROUP) && c->group != c->class_id;
-  }
-  return call->options.min_size_ratio > 0
-      || (groups && call->class_id && !call->options.class_agnostic);
 }
 
 void

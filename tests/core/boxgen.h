@@ -57,14 +57,17 @@ typedef struct {
   int32_t *class_id;
   uint8_t *exclude;
   int32_t *parent;
-  int32_t *source; /* of boxcall_random_method, as angle and weights */
   float *angle;
+  int32_t *source; /* set by boxcall_random_method, as are the weights */
   float weights[4];
 } BoxCall;
 
 /* Makes a call with `count` boxes of this temper; all else is random. */
 void boxcall_random (BoxCall *call, BoxRandom *random, int temper, size_t count);
 void boxcall_clear (BoxCall *call);
+
+/* Adds the column of angles, whose values the caller writes, and returns it. */
+float *boxcall_add_angles (BoxCall *call);
 
 /* Reads and writes x1 y1 x2 y2 of box i. */
 void boxcall_corners (const BoxCall *call, size_t i, float box[4]);
@@ -73,10 +76,3 @@ void boxcall_set_corners (const BoxCall *call, size_t i, const float box[4]);
 /* Draws a method, a metric that it takes and their options. Half of the calls of methods that
  * allow it and of tempers uniform and crowd get rotated boxes. */
 void boxcall_random_method (BoxCall *call, BoxRandom *random, int temper);
-
-/* Returns whether the options are beyond added engines: a class is in the group of another one, and
- * groups have an effect, or there is a min_size_ratio. */
-int boxcall_is_native_only (const BoxCall *call);
-
-/* Gives all boxes different scores, in random order. */
-void boxcall_distinct_scores (BoxCall *call, BoxRandom *random);

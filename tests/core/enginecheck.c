@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_IMAGES 9
+
 const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1] = { NMS_ENGINE_AUTO,
   NMS_ENGINE_SEQUENTIAL, NMS_ENGINE_SORTED, NMS_ENGINE_SPATIAL, NMS_ENGINE_ADDED };
 
@@ -18,7 +20,7 @@ const char *const enginecheck_isas[] = { "scalar", "sse2", "avx2", "avx512", "ne
 int
 enginecheck_count (void)
 {
-  return ENGINECHECK_ENGINES + (enginecheck_add_xla && getenv ("NMS_TEST_XLA_PLUGIN"));
+  return ENGINECHECK_ENGINES + (enginecheck_add_engine && enginecheck_add_engine (NULL) == NMS_OK);
 }
 
 void
@@ -33,7 +35,8 @@ enginecheck_use (nms_context *ctx, nms_options *options, int number)
     return;
   nms_options_init (&probe, sizeof probe);
   probe.engine = NMS_ENGINE_ADDED;
-  if (nms_run (ctx, &boxes, &probe, &result) == NMS_ERROR_UNSUPPORTED && enginecheck_add_xla (ctx))
+  if (nms_run (ctx, &boxes, &probe, &result) == NMS_ERROR_UNSUPPORTED
+      && enginecheck_add_engine (ctx) != NMS_OK)
     abort ();
 }
 
@@ -110,8 +113,8 @@ arrays_difference (const nms_result *result, const RefResult *expected, uint32_t
   return NULL;
 }
 
-char *
-enginecheck_difference_of (const nms_result *result, const RefResult *expected, uint32_t outputs)
+static char *
+counts_difference (const nms_result *result, const RefResult *expected)
 {
 #define COMPARE(count) \
   if (result->count != expected->count) \
@@ -124,26 +127,26 @@ enginecheck_difference_of (const nms_result *result, const RefResult *expected, 
   COMPARE (not_candidate_count)
   if (result->size != sizeof *result)
     return text ("the result's size became %zu", result->size);
-  return arrays_difference (result, expected, outputs);
+  return NULL;
 }
 
 char *
-enginecheck_difference (const nms_result *result, const RefResult *expected)
+enginecheck_difference (const nms_result *result, const RefResult *expected, uint32_t outputs)
 {
-  return enginecheck_difference_of (result, expected,
-      NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY);
+  char *difference = counts_difference (result, expected);
+
+  return difference ? difference : arrays_difference (result, expected, outputs);
 }
 
-/* Prepends the engine, the call and the outputs to a difference. */
+/* Prepends an engine or instruction set, the call and the outputs to a difference. */
 static char *
-located (char *difference, int engine, const char *call, uint32_t outputs)
+located (char *difference, const char *where, const char *call, uint32_t outputs)
 {
   char *whole;
 
   if (!difference)
     return NULL;
-  whole = text ("engine %s, %s, outputs %u: %s", nms_engine_name (engine), call, outputs,
-      difference);
+  whole = text ("%s, %s, outputs %u: %s", where, call, outputs, difference);
   free (difference);
   return whole;
 }
@@ -160,10 +163,10 @@ run_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
   if (*nms_context_error (ctx))
     return text ("error text after a success: %s", nms_context_error (ctx));
   /* frames with rotated boxes run in an engine of their own */
-  if (options->engine != NMS_ENGINE_AUTO && !boxes->angle.data
-      && nms_context_engine (ctx) != (int) options->engine)
-    return text ("ran engine %d", nms_context_engine (ctx));
-  return enginecheck_difference_of (&result, expected, options->outputs);
+  const int engine = nms_context_engine (ctx), is_named = options->engine != NMS_ENGINE_AUTO;
+  if (!boxes->angle.data && (engine == (int) options->engine) != is_named)
+    return text ("ran engine %d", engine);
+  return enginecheck_difference (&result, expected, options->outputs);
 }
 
 int
@@ -178,41 +181,118 @@ enginecheck_batch (nms_context *ctx, const nms_boxes *boxes, const nms_options *
   return nms_run_batch (ctx, boxes, offsets, 1, options, &own, result);
 }
 
-/* Runs a batch of one image with the smallest arrays that nmscore.h promises to be enough. */
-static char *
-run_batch_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
-    const RefResult *expected, uint32_t outputs)
+static nms_column
+column_from (nms_column column, size_t first, size_t size)
 {
-  size_t n = boxes->count;
-  size_t capacity = options->max_detections && options->max_detections < n ? options->max_detections
-                                                                           : n;
+  if (column.data)
+    column.data = (const char *) column.data
+        + (ptrdiff_t) first * (column.stride ? column.stride : (ptrdiff_t) size);
+  return column;
+}
+
+/* Returns the boxes `first` to `end` - 1. */
+static nms_boxes
+image_boxes (const nms_boxes *all, size_t first, size_t end)
+{
+  nms_boxes boxes = *all;
+  nms_column *const words[] = { &boxes.x1, &boxes.y1, &boxes.x2, &boxes.y2, &boxes.score,
+    &boxes.class_id, &boxes.parent, &boxes.angle, &boxes.source };
+
+  boxes.count = end - first;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    *words[i] = column_from (*words[i], first, 4);
+  boxes.exclude = column_from (boxes.exclude, first, 1);
+  return boxes;
+}
+
+/* The boxes of a call divided into the images of a batch, and what the reference gives for them. */
+typedef struct {
+  size_t images, offsets[MOST_IMAGES + 1], kept_offsets[MOST_IMAGES + 1];
+  size_t kept_capacity; /* the least that nmscore.h allows */
+  RefResult image[MOST_IMAGES], sum;
+} Batch;
+
+static void
+batch_init (Batch *b, const nms_boxes *boxes, const nms_options *options)
+{
+  const uint64_t cap = options->max_detections;
+
+  *b = (Batch) { .images = 1 + boxes->count % MOST_IMAGES };
+  for (size_t i = 0; i < b->images; i++) {
+    b->offsets[i + 1] = boxes->count * (i + 1) / b->images;
+    const nms_boxes image = image_boxes (boxes, b->offsets[i], b->offsets[i + 1]);
+    b->kept_capacity += cap && cap < image.count ? cap : image.count;
+    ref_run (&image, options, &b->image[i]);
+    b->sum.kept_count += b->image[i].kept_count;
+    b->kept_offsets[i + 1] = b->sum.kept_count;
+    b->sum.suppressed_count += b->image[i].suppressed_count;
+    b->sum.over_cap_count += b->image[i].over_cap_count;
+    b->sum.filtered_count += b->image[i].filtered_count;
+    b->sum.invalid_count += b->image[i].invalid_count;
+    b->sum.not_candidate_count += b->image[i].not_candidate_count;
+  }
+}
+
+static void
+batch_clear (Batch *b)
+{
+  for (size_t i = 0; i < b->images; i++)
+    ref_result_clear (&b->image[i]);
+}
+
+/* Compares each image with the reference, and the sums of their counts. */
+static char *
+batch_difference (const Batch *b, const nms_result *result, uint32_t outputs)
+{
+  char *difference = counts_difference (result, &b->sum);
+
+#define FROM(array, first) (result->array ? result->array + (first) : NULL)
+  for (size_t i = 0; i < b->images && !difference; i++) {
+    const size_t first = b->kept_offsets[i];
+    const nms_result part = { .kept = FROM (kept, first),
+      .outcome = FROM (outcome, b->offsets[i]),
+      .suppressed_by = FROM (suppressed_by, b->offsets[i]),
+      .kept_score = FROM (kept_score, first),
+      .kept_box = FROM (kept_box, 4 * first) };
+    difference = arrays_difference (&part, &b->image[i], outputs);
+  }
+  return difference;
+}
+
+/* Runs the batch with the smallest arrays that nmscore.h promises to be enough. */
+static char *
+run_batch (nms_context *ctx, const nms_boxes *boxes, const nms_options *options, const Batch *b)
+{
+  const size_t n = boxes->count, capacity = b->kept_capacity;
+  const uint32_t outputs = options->outputs;
   int32_t *kept = allocate (capacity, sizeof *kept);
   uint8_t *outcome = allocate (n, sizeof *outcome);
   int32_t *suppressed_by = allocate (n, sizeof *suppressed_by);
   float *kept_score = allocate (capacity, sizeof *kept_score);
   float *kept_box = allocate (capacity, 4 * sizeof *kept_box);
-  nms_batch_arrays arrays = { .size = sizeof arrays, .kept = kept, .kept_capacity = capacity };
+  size_t kept_offsets[MOST_IMAGES + 1];
+  const nms_batch_arrays arrays = { .size = sizeof arrays,
+    .kept = kept,
+    .kept_capacity = capacity,
+    .kept_offsets = kept_offsets,
+    .outcome = outputs & NMS_OUTPUT_OUTCOME ? outcome : NULL,
+    .suppressed_by = outputs & NMS_OUTPUT_SUPPRESSED_BY ? suppressed_by : NULL,
+    .kept_score = outputs & NMS_OUTPUT_SCORE ? kept_score : NULL,
+    .kept_box = outputs & NMS_OUTPUT_BOX ? kept_box : NULL };
   nms_result result = { .size = sizeof result };
-  char *difference = NULL;
-  int error;
+  char *difference;
+  int error = nms_run_batch (ctx, boxes, b->offsets, b->images, options, &arrays, &result);
 
-  if (outputs & NMS_OUTPUT_OUTCOME)
-    arrays.outcome = outcome;
-  if (outputs & NMS_OUTPUT_SUPPRESSED_BY)
-    arrays.suppressed_by = suppressed_by;
-  if (outputs & NMS_OUTPUT_SCORE)
-    arrays.kept_score = kept_score;
-  if (outputs & NMS_OUTPUT_BOX)
-    arrays.kept_box = kept_box;
-  error = enginecheck_batch (ctx, boxes, options, &arrays, &result);
   if (error)
     difference = text ("failed: %s (%s)", nms_strerror (error), nms_context_error (ctx));
+  else if (memcmp (kept_offsets, b->kept_offsets, (b->images + 1) * sizeof *kept_offsets) != 0)
+    difference = text ("kept_offsets are wrong");
   else if (result.kept != kept || result.outcome != arrays.outcome
       || result.suppressed_by != arrays.suppressed_by || result.kept_score != arrays.kept_score
       || result.kept_box != arrays.kept_box)
     difference = text ("the result does not point to the caller's arrays");
   else
-    difference = enginecheck_difference_of (&result, expected, outputs);
+    difference = batch_difference (b, &result, outputs);
   free (kept);
   free (outcome);
   free (suppressed_by);
@@ -221,23 +301,28 @@ run_batch_once (nms_context *ctx, const nms_boxes *boxes, const nms_options *opt
   return difference;
 }
 
+/* Counts the neighbors on the instruction set of the context, or on each one that runs here. */
 static char *
-check_neighbors (nms_context *ctx, const nms_boxes *boxes, const nms_options *options)
+check_neighbors (nms_context *ctx, const nms_boxes *boxes, const nms_options *options, int each)
 {
   uint32_t *is = allocate (boxes->count, sizeof *is);
   uint32_t *must = allocate (boxes->count, sizeof *must);
   char *difference = NULL;
-  int error;
 
-  memset (is, 0x5a, boxes->count * sizeof *is);
-  error = nms_count_neighbors (ctx, boxes, options, is);
-  if (error)
-    difference = text ("nms_count_neighbors: %s (%s)", nms_strerror (error),
-        nms_context_error (ctx));
   ref_count_neighbors (boxes, options, must);
-  for (size_t i = 0; i < boxes->count && !difference; i++)
-    if (is[i] != must[i])
-      difference = text ("neighbors[%zu] is %u, must be %u", i, is[i], must[i]);
+  for (const char *const *isa = enginecheck_isas; *isa && !difference; isa++) {
+    if (each && nms_context_set_isa (ctx, *isa) != NMS_OK)
+      continue;
+    memset (is, 0x5a, boxes->count * sizeof *is);
+    if (nms_count_neighbors (ctx, boxes, options, is) != NMS_OK)
+      difference = text ("nms_count_neighbors: %s", nms_context_error (ctx));
+    for (size_t i = 0; i < boxes->count && !difference; i++)
+      if (is[i] != must[i])
+        difference = text ("%s: neighbors[%zu] is %u, must be %u", nms_context_isa (ctx), i, is[i],
+            must[i]);
+    if (!each)
+      break;
+  }
   free (is);
   free (must);
   return difference;
@@ -251,70 +336,84 @@ outputs_of (uint32_t combination)
       | (combination & 2 ? 0 : NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_BOX);
 }
 
-static int
-has_groups (const nms_options *options)
+int
+enginecheck_native_only (const nms_boxes *boxes, const nms_options *options)
 {
-  const char *at = (const char *) options->class_options;
+  int groups = 0;
 
   for (size_t i = 0; i < options->class_option_count; i++) {
-    const nms_class_options *one = (const nms_class_options *) (at
-        + i * options->class_options->size);
-    if (one->set & NMS_CLASS_GROUP)
-      return 1;
+    const nms_class_options *c = &options->class_options[i];
+    groups |= (c->set & NMS_CLASS_GROUP) && c->group != c->class_id;
   }
-  return 0;
+  return boxes->angle.data || options->min_size_ratio > 0
+      || (groups && boxes->class_id.data && !options->class_agnostic);
 }
 
-char *
-enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options, int how)
+/* Runs each engine with all outputs or with each combination of them. */
+static char *
+check_engines (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
+    const RefResult *expected, int how)
 {
-  nms_options own;
-  RefResult expected;
+  const int by_engine = options->method == NMS_METHOD_HARD && options->metric == NMS_METRIC_IOU
+      && !(options->min_size_ratio > 0);
+  const int native_only = boxes->count > ENGINECHECK_XLA_BOXES
+      || enginecheck_native_only (boxes, options);
+  nms_options own = *options;
   char *difference = NULL;
+  Batch batch = { 0 };
 
-  if (options)
-    own = *options;
-  else
-    nms_options_init (&own, sizeof own);
-  ref_run (boxes, options, &expected);
-
-  const int by_engine = own.method == NMS_METHOD_HARD && own.metric == NMS_METRIC_IOU
-      && !(own.min_size_ratio > 0);
+  if (how == ENGINECHECK_FULL)
+    batch_init (&batch, boxes, options);
   for (int e = 0; e < (by_engine ? enginecheck_count () : 1) && !difference; e++) {
-    int engine = (int) enginecheck_engines[e];
-    if (engine == NMS_ENGINE_ADDED
-        && (boxes->count > ENGINECHECK_XLA_BOXES || has_groups (&own))) /* which xla refuses */
+    const int engine = (int) enginecheck_engines[e];
+    if (engine == NMS_ENGINE_ADDED && native_only)
       continue;
     enginecheck_use (ctx, &own, e);
     for (uint32_t combination = 0; combination < 4 && !difference; combination++) {
       own.outputs = outputs_of (combination);
-      difference = located (run_once (ctx, boxes, &own, &expected), engine, "nms_run", own.outputs);
+      difference = located (run_once (ctx, boxes, &own, expected), nms_engine_name (engine),
+          "nms_run", own.outputs);
       if (!difference && how == ENGINECHECK_FULL)
-        difference = located (run_batch_once (ctx, boxes, &own, &expected, own.outputs), engine,
+        difference = located (run_batch (ctx, boxes, &own, &batch), nms_engine_name (engine),
             "nms_run_batch", own.outputs);
       if (how == ENGINECHECK_QUICK)
         break;
     }
   }
-  if (!difference && how == ENGINECHECK_FULL && own.metric == NMS_METRIC_IOU)
-    difference = check_neighbors (ctx, boxes, options);
-  ref_result_clear (&expected);
+  batch_clear (&batch);
+  return difference;
+}
+
+/* Runs the call with all outputs on each instruction set that runs here. */
+static char *
+check_isas (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
+    const RefResult *expected)
+{
+  nms_options own = *options;
+  char *difference = NULL;
+
+  own.outputs = ENGINECHECK_ALL_OUTPUTS;
+  for (const char *const *isa = enginecheck_isas; *isa && !difference; isa++)
+    if (nms_context_set_isa (ctx, *isa) == NMS_OK)
+      difference = located (run_once (ctx, boxes, &own, expected), *isa, "nms_run", own.outputs);
   return difference;
 }
 
 char *
-enginecheck_isas_difference (nms_context *ctx, const nms_boxes *boxes, const nms_options *options)
+enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options, int how)
 {
-  nms_options own = *options;
   RefResult expected;
-  char *difference = NULL;
+  char *difference;
 
-  own.outputs = ENGINECHECK_ALL_OUTPUTS;
-  ref_run (boxes, &own, &expected);
-  for (const char *const *isa = enginecheck_isas; *isa && !difference; isa++)
-    if (nms_context_set_isa (ctx, *isa) == NMS_OK)
-      difference = located (run_once (ctx, boxes, &own, &expected), (int) own.engine, *isa,
-          own.outputs);
+  if (how == ENGINECHECK_NEIGHBORS)
+    return check_neighbors (ctx, boxes, options, 1);
+  ref_run (boxes, options, &expected);
+  if (how == ENGINECHECK_ISAS)
+    difference = check_isas (ctx, boxes, options, &expected);
+  else
+    difference = check_engines (ctx, boxes, options, &expected, how);
+  if (!difference && how == ENGINECHECK_FULL && options->metric == NMS_METRIC_IOU)
+    difference = check_neighbors (ctx, boxes, options, 0);
   ref_result_clear (&expected);
   return difference;
 }

@@ -8,9 +8,9 @@
 #include "nmscore.h"
 #include "reference.h"
 
-/* Adds a strict engine xla to a context. A test program that links this function, of
- * tests/accel/addxla.c, runs engine xla too if NMS_TEST_XLA_PLUGIN names a plugin. */
-int enginecheck_add_xla (nms_context *ctx) __attribute__ ((weak));
+/* Adds an engine to a context, and does not with NULL. Returns an error if there is none. The
+ * checks of a program that has this function, as tests/accel/addxla.c does, run its engine too. */
+int enginecheck_add_engine (nms_context *ctx) __attribute__ ((weak));
 
 /* The engines that every check runs, NMS_ENGINE_AUTO first. */
 #define ENGINECHECK_ENGINES 4
@@ -19,41 +19,47 @@ extern const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1];
 /* The instruction sets; no machine has all of them. NULL ends the list. */
 extern const char *const enginecheck_isas[];
 
-/* Returns the number of engines in enginecheck_engines to run: all of them with engine xla, which
- * is the last, else one less. enginecheck_use sets the engine with this number, and adds engine xla
- * to the context if it has none. */
+/* Returns the number of engines in enginecheck_engines to run: all of them with an added engine,
+ * which is the last, else one less. enginecheck_use sets the engine with this number, and adds the
+ * engine to the context if it has none. */
 #define ENGINECHECK_XLA_BOXES 65536 /* NMS_XLA_MAX_BOXES */
 int enginecheck_count (void);
 void enginecheck_use (nms_context *ctx, nms_options *options, int number);
+
+/* Returns whether a call is beyond added engines: a box is rotated, groups of classes have an
+ * effect, or there is a min_size_ratio. */
+int enginecheck_native_only (const nms_boxes *boxes, const nms_options *options);
 
 /* Calls nms_run_batch with one image. arrays->kept_offsets is ignored. */
 int enginecheck_batch (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     const nms_batch_arrays *arrays, nms_result *result);
 
-#define ENGINECHECK_ALL_OUTPUTS \
-  (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY | NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)
+#define ENGINECHECK_OUTCOMES (NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY)
+#define ENGINECHECK_ALL_OUTPUTS (ENGINECHECK_OUTCOMES | NMS_OUTPUT_SCORE | NMS_OUTPUT_BOX)
 
-/* Describes the first difference between `result`, which must have all outputs, and the
- * reference. Returns NULL if there is none. Free with free (). */
-char *enginecheck_difference (const nms_result *result, const RefResult *expected);
-
-/* Like enginecheck_difference, for a result with only these outputs, which may include the scores
- * and the corners of the kept boxes. */
-char *enginecheck_difference_of (const nms_result *result, const RefResult *expected,
+/* Describes the first difference between a result with these outputs and the reference. Returns
+ * NULL if there is none. Free with free (). */
+char *enginecheck_difference (const nms_result *result, const RefResult *expected,
     uint32_t outputs);
 
-/* Runs every engine with four combinations of outputs, nms_run_batch and
- * nms_count_neighbors, and compares them with the reference. Other methods and metrics than
- * hard and iou, which run without an engine, run once with each combination. Describes the
- * first difference; returns NULL if there is none. Free with free (). The engine and the
- * outputs of `options` are ignored; `options` may be NULL. ENGINECHECK_QUICK runs each
- * engine once with all outputs, and nothing else; ENGINECHECK_OUTPUTS runs each engine
- * with each combination, and nothing else. */
-enum { ENGINECHECK_FULL, ENGINECHECK_QUICK, ENGINECHECK_OUTPUTS };
+/* Runs a call and compares it with the reference. Describes the first difference; returns NULL if
+ * there is none. Free with free (). The engine and the outputs of `options` are ignored, except
+ * that ENGINECHECK_ISAS runs the engine. Other methods and metrics than hard and iou run without
+ * an engine.
+ *
+ * ENGINECHECK_FULL       each engine with four combinations of outputs, by nms_run and divided into
+ *                        images by nms_run_batch; and nms_count_neighbors
+ * ENGINECHECK_OUTPUTS    each engine with four combinations of outputs
+ * ENGINECHECK_QUICK      each engine with all outputs
+ * ENGINECHECK_ISAS       all outputs on each instruction set that runs here; leaves the context at
+ *                        the last one
+ * ENGINECHECK_NEIGHBORS  nms_count_neighbors on each instruction set */
+enum {
+  ENGINECHECK_FULL,
+  ENGINECHECK_OUTPUTS,
+  ENGINECHECK_QUICK,
+  ENGINECHECK_ISAS,
+  ENGINECHECK_NEIGHBORS
+};
 char *enginecheck_run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options,
     int how);
-
-/* Runs a call once on each instruction set that runs here and compares all outputs with the
- * reference. Describes the first difference like enginecheck_run. */
-char *enginecheck_isas_difference (nms_context *ctx, const nms_boxes *boxes,
-    const nms_options *options);

@@ -86,10 +86,12 @@ decide (const nms_frame *f, int32_t *kept, size_t *count)
 
 /* ------------------------------------------------------------------ the hook */
 
-typedef enum { RIGHT, LEAVES, FAILS, TWICE, BEYOND, NEGATIVE, UNORDERED, TOO_MANY } Way;
-
+/* An engine with the results of decide, or with those in `kept`. */
 typedef struct {
-  Way way;
+  int code;        /* that `run` returns */
+  const char *why; /* may be NULL */
+  const int32_t *kept;
+  size_t count;
   int runs, busy, interrupts, frees;
 } Engine;
 
@@ -109,31 +111,14 @@ engine_run (void *data, const nms_frame *f, int32_t *kept, size_t *count, char *
   g_assert_cmpuint (f->size, ==, sizeof *f);
   e->runs++;
   decide (f, kept, count);
-  switch (e->way) {
-    case LEAVES:
-      memset (kept, 255, f->count * sizeof *kept);
-      g_snprintf (why, why_size, "it is tired");
-      break;
-    case TWICE:
-      kept[1] = kept[0];
-      break;
-    case BEYOND:
-      kept[*count - 1] = (int32_t) f->count;
-      break;
-    case NEGATIVE:
-      kept[*count - 1] = -1;
-      break;
-    case UNORDERED:
-      kept[0] = kept[*count - 1];
-      break;
-    case TOO_MANY:
-      *count = f->count + 1;
-      break;
-    default:
-      g_snprintf (why, why_size, "it broke");
+  if (e->kept) {
+    memcpy (kept, e->kept, f->count * sizeof *kept);
+    *count = e->count;
   }
+  if (e->why)
+    g_snprintf (why, why_size, "%s", e->why);
   g_atomic_int_add (&e->busy, -1);
-  return e->way == LEAVES ? NMS_ENGINE_LEFT : e->way == FAILS ? NMS_ERROR_ENGINE : NMS_OK;
+  return e->code;
 }
 
 static const char *
@@ -141,7 +126,7 @@ engine_reason (void *data)
 {
   const Engine *e = data;
 
-  return e->way == LEAVES ? "it is tired" : NULL;
+  return e->code == NMS_ENGINE_LEFT ? e->why : NULL;
 }
 
 static void
@@ -156,8 +141,8 @@ engine_free (void *data)
   ((Engine *) data)->frees++;
 }
 
-static nms_context *
-context_with (Engine *e, int required)
+static void
+add (nms_context *ctx, Engine *e, int required)
 {
   const nms_added_engine engine = { .size = sizeof engine,
     .data = e,
@@ -167,78 +152,52 @@ context_with (Engine *e, int required)
     .reason = engine_reason,
     .interrupt = engine_interrupt,
     .free = engine_free };
-  nms_context *ctx = nms_context_new ();
 
   g_assert_cmpint (nms_context_add_engine (ctx, &engine), ==, NMS_OK);
-  return ctx;
+}
+
+static Engine shared; /* of the contexts of enginecheck */
+
+int
+enginecheck_add_engine (nms_context *ctx)
+{
+  if (ctx)
+    add (ctx, &shared, 1);
+  return NMS_OK;
 }
 
 /* --------------------------------------------------------------------- tests */
-
-static void
-test_random (void)
-{
-  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 600);
-  Engine e = { .way = RIGHT };
-  nms_context *ctx = context_with (&e, 0);
-
-  for (uint64_t seed = 1; seed <= rounds; seed++) {
-    BoxRandom random = { seed };
-    g_auto (BoxCall) call = { 0 };
-    g_auto (RefResult) expected = { 0 };
-    nms_result result = { .size = sizeof result };
-    const int before = e.runs, leaves = seed % 5 == 0;
-
-    boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS), seed % 90);
-    const int asked = !boxcall_is_native_only (&call);
-    call.options.engine = NMS_ENGINE_ADDED;
-    call.options.outputs = ENGINECHECK_ALL_OUTPUTS;
-    e.way = leaves ? LEAVES : RIGHT;
-    g_assert_cmpint (nms_run (ctx, &call.boxes, &call.options, &result), ==, NMS_OK);
-    ref_run (&call.boxes, &call.options, &expected);
-    g_assert_cmpstr (enginecheck_difference_of (&result, &expected, ENGINECHECK_ALL_OUTPUTS), ==,
-        NULL);
-    g_assert_cmpint (e.runs, ==, before + asked);
-    if (!asked)
-      continue;
-    g_assert_true ((nms_context_engine (ctx) == NMS_ENGINE_ADDED) == !leaves);
-    g_assert_cmpstr (nms_context_engine_reason (ctx), ==, leaves ? "it is tired" : NULL);
-    if (!leaves)
-      g_assert_cmpstr (nms_context_engine_in_use (ctx), ==, "naive");
-  }
-  nms_context_interrupt (ctx);
-  g_assert_cmpint (e.interrupts, ==, 1);
-  g_assert_cmpint (e.frees, ==, 0);
-  nms_context_free (&ctx);
-  g_assert_cmpint (e.frees, ==, 1);
-}
 
 /* Five boxes, of which three are kept. */
 static const float rows[] = { 0, 0, 10, 10, 1, 1, 11, 11, 20, 20, 30, 30, 21, 21, 31, 31, 50, 50,
   60, 60 };
 static const float scores[] = { 0.9f, 0.8f, 0.7f, 0.6f, 0.5f };
 
-/* Frames of five boxes, twice. An engine that is required fails with the code, others leave the
+/* Frames of five boxes, twice. An engine that is required fails with the error, others leave the
  * frame to another engine. `runs` is how often the engine was asked. */
 static const struct {
   const char *name;
-  Way way;
+  int32_t kept[5]; /* returned by the engine if `count` is not 0 */
+  size_t count;
+  int code; /* that it returns */
   uint64_t max;
   float min_size_ratio;
   uint32_t method;
   int error, runs;
   const char *reason;
 } frames[] = {
-#define IMPOSSIBLE "it returned impossible results"
-  { "twice", TWICE, 0, 0, 0, NMS_ERROR_ENGINE, 1, IMPOSSIBLE },
-  { "beyond", BEYOND, 0, 0, 0, NMS_ERROR_ENGINE, 1, IMPOSSIBLE },
-  { "negative", NEGATIVE, 0, 0, 0, NMS_ERROR_ENGINE, 1, IMPOSSIBLE },
-  { "unordered", UNORDERED, 0, 0, 0, NMS_ERROR_ENGINE, 1, IMPOSSIBLE },
-  { "too many", TOO_MANY, 0, 0, 0, NMS_ERROR_ENGINE, 1, IMPOSSIBLE },
-  { "more than the cap", TOO_MANY, 2, 0, 0, NMS_ERROR_ENGINE, 1, IMPOSSIBLE },
-  { "leaves", LEAVES, 0, 0, 0, NMS_ERROR_ENGINE, 2, "it is tired" },
-  { "sizes", RIGHT, 0, 0.5f, 0, NMS_ERROR_UNSUPPORTED, 0, "it does not take min_size_ratio" },
-  { "method", RIGHT, 0, 0, NMS_METHOD_GREEDY_MERGE, NMS_ERROR_UNSUPPORTED, 0,
+#define IMPOSSIBLE NMS_ERROR_ENGINE, 1, "it returned impossible results"
+  { "twice", { 0, 0, 4 }, 3, NMS_OK, 0, 0, 0, IMPOSSIBLE },
+  { "beyond", { 0, 2, 5 }, 3, NMS_OK, 0, 0, 0, IMPOSSIBLE },
+  { "negative", { 0, 2, -1 }, 3, NMS_OK, 0, 0, 0, IMPOSSIBLE },
+  { "unordered", { 2, 0, 4 }, 3, NMS_OK, 0, 0, 0, IMPOSSIBLE },
+  { "too many", { 0, 1, 2, 3, 4 }, 6, NMS_OK, 0, 0, 0, IMPOSSIBLE },
+  { "more than the cap", { 0, 2, 4 }, 3, NMS_OK, 2, 0, 0, IMPOSSIBLE },
+  { "leaves", { -1, -1, -1, -1, -1 }, 5, NMS_ENGINE_LEFT, 0, 0, 0, NMS_ERROR_ENGINE, 2,
+      "it is tired" },
+  { "sizes", { 0 }, 0, NMS_OK, 0, 0.5f, 0, NMS_ERROR_UNSUPPORTED, 0,
+      "it does not take min_size_ratio" },
+  { "method", { 0 }, 0, NMS_OK, 0, 0, NMS_METHOD_GREEDY_MERGE, NMS_ERROR_UNSUPPORTED, 0,
       "it runs method hard with metric iou only" },
   { NULL }
 };
@@ -254,6 +213,34 @@ run_five (nms_context *ctx, nms_options *options, nms_result *result)
   return nms_run (ctx, &boxes, options, result);
 }
 
+/* The threads of a batch share the engine, which runs one image at a time. */
+static void
+test_random (void)
+{
+  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 600);
+  nms_context *ctx = nms_context_new ();
+  nms_options options = { .size = sizeof options, .engine = NMS_ENGINE_ADDED };
+  nms_result result;
+
+  g_assert_cmpint (nms_context_set_threads (ctx, 4), ==, NMS_OK);
+  for (uint64_t seed = 1; seed <= rounds; seed++) {
+    BoxRandom random = { seed };
+    g_auto (BoxCall) call = { 0 };
+    boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS), seed % 90);
+    g_assert_cmpstr (enginecheck_run (ctx, &call.boxes, &call.options, ENGINECHECK_FULL), ==, NULL);
+  }
+  g_assert_cmpint (shared.runs, >, rounds);
+  g_assert_cmpint (run_five (ctx, &options, &result), ==, NMS_OK);
+  g_assert_cmpint (nms_context_engine (ctx), ==, NMS_ENGINE_ADDED);
+  g_assert_cmpstr (nms_context_engine_in_use (ctx), ==, "naive");
+  g_assert_null (nms_context_engine_reason (ctx));
+  nms_context_interrupt (ctx);
+  g_assert_cmpint (shared.interrupts, ==, 1);
+  g_assert_cmpint (shared.frees, ==, 0);
+  nms_context_free (&ctx);
+  g_assert_cmpint (shared.frees, ==, 1);
+}
+
 static void
 test_frame (gconstpointer row)
 {
@@ -261,11 +248,12 @@ test_frame (gconstpointer row)
   g_autofree char *text = g_strdup_printf ("engine naive: %s", f->reason);
 
   for (int required = 0; required < 2; required++) {
-    Engine e = { .way = f->way };
-    nms_context *ctx = context_with (&e, required);
+    Engine e = { f->code, f->code ? f->reason : NULL, f->count ? f->kept : NULL, f->count };
+    nms_context *ctx = nms_context_new ();
     nms_options options;
     nms_result result;
 
+    add (ctx, &e, required);
     nms_options_init (&options, sizeof options);
     options.engine = NMS_ENGINE_ADDED;
     options.max_detections = f->max;
@@ -291,7 +279,7 @@ test_frame (gconstpointer row)
 static void
 test_errors (void)
 {
-  Engine e = { .way = FAILS };
+  Engine e = { NMS_ERROR_ENGINE, "it broke" };
   nms_context *ctx = nms_context_new ();
   nms_added_engine engine = { .size = sizeof engine, .data = &e, .name = engine_name };
   nms_options options;
@@ -322,45 +310,8 @@ test_errors (void)
   g_assert_cmpint (e.frees, ==, 2);
 }
 
-/* The threads of a batch share the engine, which runs one image at a time. */
-static void
-test_batch (void)
-{
-  enum { IMAGES = 400 };
-  Engine e = { .way = RIGHT };
-  nms_context *ctx = context_with (&e, 1);
-  float *many = g_new (float, IMAGES *G_N_ELEMENTS (rows));
-  size_t offsets[IMAGES + 1], kept_offsets[IMAGES + 1];
-  int32_t *kept = g_new (int32_t, IMAGES * 5);
-  nms_boxes boxes = { .size = sizeof boxes, .count = IMAGES * 5 };
-  const nms_batch_arrays arrays = { .size = sizeof arrays,
-    .kept = kept,
-    .kept_capacity = IMAGES * 5,
-    .kept_offsets = kept_offsets };
-  nms_result result = { .size = sizeof result };
-  nms_options options;
-
-  for (size_t i = 0; i <= IMAGES; i++)
-    offsets[i] = 5 * i;
-  for (size_t i = 0; i < IMAGES; i++)
-    memcpy (many + i * G_N_ELEMENTS (rows), rows, sizeof rows);
-  nms_boxes_set_rows (&boxes, many);
-  nms_options_init (&options, sizeof options);
-  options.engine = NMS_ENGINE_ADDED;
-  g_assert_cmpint (nms_context_set_threads (ctx, 4), ==, NMS_OK);
-  g_assert_cmpint (nms_run_batch (ctx, &boxes, offsets, IMAGES, &options, &arrays, &result), ==,
-      NMS_OK);
-  g_assert_cmpuint (result.kept_count, ==, 3 * IMAGES);
-  g_assert_cmpint (e.runs, ==, IMAGES);
-  g_assert_cmpstr (nms_context_engine_in_use (ctx), ==, "naive");
-  nms_context_free (&ctx);
-  g_assert_cmpint (e.frees, ==, 1);
-  g_free (many);
-  g_free (kept);
-}
-
 static const TestCase cases[] = { { "/added-engine/random", test_random },
   TEST_ROWS ("/added-engine/frame/%s", test_frame, frames), { "/added-engine/errors", test_errors },
-  { "/added-engine/batch", test_batch }, { NULL } };
+  { NULL } };
 
 TEST_PROGRAM (cases);

@@ -32,123 +32,116 @@ set_call (nms_options *o, uint32_t k, float min_size_ratio)
 }
 
 #define MANY 3000
-#define ROTATED 400 /* because the reference clips all pairs */
-#define CROSSING 1024
 #define COPIES 64 /* as many as a block has */
 
-typedef struct {
+typedef struct Frame Frame;
+struct Frame {
   const char *name;
+  void (*make) (const Frame *f, BoxRandom *random);
+  size_t count;
   int classes, angles;
-  float far;       /* one box is at this coordinate, unless it is 0 */
   float sizes;     /* min_size_ratio */
-  float threshold; /* of crossing bars */
+  float threshold; /* of bars and copies, which meet across classes */
+  float far;       /* one box is at this coordinate, unless it is 0 */
   float offset;    /* added to coordinates of bars, so that metrics are rounded */
-} Frame;
+};
 
 static float rows[MANY][4], scores[MANY], angles[MANY];
 static int32_t class_ids[MANY];
 
-/* Runs all calls with the boxes in the arrays. */
+/* Makes boxes of objects of which each has some. */
 static void
-compare (const Frame *f, size_t count)
+make_objects (const Frame *f, BoxRandom *random)
 {
+  for (size_t i = 0; i < MANY; i++) {
+    const uint32_t object = boxrandom_below (random, MANY / 5);
+    for (int k = 0; k < 4; k++)
+      rows[i][k] = (float) (k % 2 ? object : object % 40 * 40) + (k / 2 ? 30 : 0)
+          + 6 * boxrandom_unit (random);
+    angles[i] = object % 7 ? (float) (object % 10) * 0.3f + 0.1f * boxrandom_unit (random) : 0;
+    class_ids[i] = (int32_t) (object % 3);
+  }
+  for (size_t k = 0; k < 4 && f->far > 0; k++)
+    rows[0][k] = k < 2 ? f->far : 2 * f->far;
+}
+
+/* Each bar crosses half of the others, so that rows screen the boxes. Coordinates are small
+ * integers, so that many metrics equal the threshold, or with `offset` differ from it by a rounding
+ * error. */
+static void
+make_bars (const Frame *f, BoxRandom *random)
+{
+  for (size_t i = 0; i < f->count; i++) {
+    const size_t along = i % 2; /* 0: a wide bar, 1: a tall one */
+    float *c = rows[i];
+    c[along] = f->offset * (float) boxrandom_below (random, 4);
+    c[along + 2] = c[along] + (float) (300 + boxrandom_below (random, 300));
+    c[1 - along] = f->offset + (float) boxrandom_below (random, 600);
+    c[3 - along] = c[1 - along] + (float) (1 + boxrandom_below (random, 4));
+    class_ids[i] = (int32_t) boxrandom_below (random, 3);
+  }
+}
+
+/* Copies of boxes of two sizes fill blocks, so that the bounding box of a block is a box, and the
+ * bound that leaves out blocks is close. */
+static void
+make_copies (const Frame *f, BoxRandom *random)
+{
+  for (size_t i = 0; i < f->count; i++) {
+    const float side = i / COPIES % 3 ? 60 : 100;
+    for (int k = 0; k < 4; k++)
+      rows[i][k] = i % COPIES ? rows[i - 1][k]
+          : k < 2             ? (float) boxrandom_below (random, k ? 20 : 100)
+                              : rows[i][k - 2] + side;
+  }
+}
+
+/* There are fewer rotated boxes because the reference clips all pairs. */
+static const Frame frames[] = { { "boxes", make_objects, MANY, 0, 0, 0 },
+  { "boxes of three classes", make_objects, MANY, 1, 0, 0 },
+  { "one box far from the others, sizes", make_objects, MANY, 0, 0, 0.8f, 0, 0x1p56f },
+  { "rotated boxes of three classes, and one far from them", make_objects, 400, 1, 1, 0, 0,
+      0x1p56f },
+  { "rotated boxes, sizes", make_objects, 400, 0, 1, 0.8f },
+  { "bars, threshold 0.5", make_bars, 1024, 0, 0, 0, 0.5f },
+  { "bars, threshold 0.25, rounded extents", make_bars, 1024, 0, 0, 0, 0.25f, 0, 0.3f },
+  { "bars, thresholds by class", make_bars, 1024, 1, 0, 0, 0.5f, 0, 0.1f },
+  { "bars, threshold 1e-3", make_bars, 1024, 0, 0, 0, 1e-3f },
+  { "bars, threshold 0", make_bars, 1024, 0, 0, 0, 0, 0, 0.1f },
+  { "copies, threshold 0.3", make_copies, 1024, 0, 0, 0, 0.3f },
+  { "copies, threshold 0.5", make_copies, 1024, 0, 0, 0, 0.5f },
+  { "copies, threshold 0.7", make_copies, 1024, 0, 0, 0, 0.7f }, { NULL } };
+
+/* Runs all calls with the boxes of a frame. */
+static void
+test_frame (gconstpointer row)
+{
+  const Frame *f = row;
   const nms_class_options one = { .size = sizeof one,
     .class_id = 1,
     .set = NMS_CLASS_IOU_THRESHOLD,
     .iou_threshold = f->threshold / 2 };
-  nms_boxes boxes = { .size = sizeof boxes, .count = count, .score = { scores, 0 } };
+  nms_boxes boxes = { .size = sizeof boxes, .count = f->count, .score = { scores, 0 } };
   g_autoptr (nms_context) ctx = nms_context_new ();
+  BoxRandom random = { 7 };
 
+  f->make (f, &random);
+  for (size_t i = 0; i < f->count; i++)
+    scores[i] = boxrandom_unit (&random);
   nms_boxes_set_rows (&boxes, rows[0]);
   boxes.class_id.data = f->classes ? class_ids : NULL;
   boxes.angle.data = f->angles ? angles : NULL;
   for (uint32_t k = 0; k < CALLS; k++) {
     nms_options options;
     set_call (&options, k, f->sizes);
-    if (count == CROSSING) {
+    if (f->make != make_objects) {
       options.iou_threshold = f->threshold;
       options.class_agnostic = 1;
       options.class_options = f->classes ? &one : NULL;
       options.class_option_count = f->classes ? 1 : 0;
     }
-    g_assert_cmpstr (enginecheck_isas_difference (ctx, &boxes, &options), ==, NULL);
+    g_assert_cmpstr (enginecheck_run (ctx, &boxes, &options, ENGINECHECK_ISAS), ==, NULL);
   }
-}
-
-/* Boxes of objects of which each has some. */
-static const Frame frames[] = { { "boxes", 0, 0, 0, 0, 0, 0 },
-  { "three classes", 1, 0, 0, 0, 0, 0 },
-  { "one box far from the others, sizes", 0, 0, 0x1p56f, 0.8f, 0, 0 },
-  { "rotated boxes of three classes, and one far from them", 1, 1, 0x1p56f, 0, 0, 0 },
-  { "rotated boxes, sizes", 0, 1, 0, 0.8f, 0, 0 }, { NULL } };
-
-static void
-test_objects (gconstpointer data)
-{
-  const Frame *f = data;
-  BoxRandom random = { 7 };
-
-  for (size_t i = 0; i < MANY; i++) {
-    const uint32_t object = boxrandom_below (&random, MANY / 5);
-    for (int k = 0; k < 4; k++)
-      rows[i][k] = (float) (k % 2 ? object : object % 40 * 40) + (k / 2 ? 30 : 0)
-          + 6 * boxrandom_unit (&random);
-    scores[i] = boxrandom_unit (&random);
-    angles[i] = object % 7 ? (float) (object % 10) * 0.3f + 0.1f * boxrandom_unit (&random) : 0;
-    class_ids[i] = (int32_t) (object % 3);
-  }
-  for (size_t k = 0; k < 4 && f->far > 0; k++)
-    rows[0][k] = k < 2 ? f->far : 2 * f->far;
-  compare (f, f->angles ? ROTATED : MANY);
-}
-
-/* Each bar crosses half of the others, so that rows screen the boxes. Coordinates are small
- * integers, so that many metrics equal the threshold, or with `offset` differ from it by a rounding
- * error. */
-static const Frame bars[] = { { "threshold 0.5", 0, 0, 0, 0, 0.5f, 0 },
-  { "threshold 0.25, rounded extents", 0, 0, 0, 0, 0.25f, 0.3f },
-  { "thresholds by class", 1, 0, 0, 0, 0.5f, 0.1f }, { "threshold 1e-3", 0, 0, 0, 0, 1e-3f, 0 },
-  { "threshold 0", 0, 0, 0, 0, 0, 0.1f }, { NULL } };
-
-static void
-test_crossing (gconstpointer data)
-{
-  const Frame *f = data;
-  BoxRandom random = { 7 };
-
-  for (size_t i = 0; i < CROSSING; i++) {
-    const size_t along = i % 2; /* 0: a wide bar, 1: a tall one */
-    float *c = rows[i];
-    c[along] = f->offset * (float) boxrandom_below (&random, 4);
-    c[along + 2] = c[along] + (float) (300 + boxrandom_below (&random, 300));
-    c[1 - along] = f->offset + (float) boxrandom_below (&random, 600);
-    c[3 - along] = c[1 - along] + (float) (1 + boxrandom_below (&random, 4));
-    scores[i] = boxrandom_unit (&random);
-    class_ids[i] = (int32_t) boxrandom_below (&random, 3);
-  }
-  compare (f, CROSSING);
-}
-
-/* Copies of boxes of two sizes fill blocks, so that the bounding box of a block is a box, and the
- * bound that leaves out blocks is close. */
-static const Frame copies[] = { { "threshold 0.3", 0, 0, 0, 0, 0.3f, 0 },
-  { "threshold 0.5", 0, 0, 0, 0, 0.5f, 0 }, { "threshold 0.7", 0, 0, 0, 0, 0.7f, 0 }, { NULL } };
-
-static void
-test_copies (gconstpointer data)
-{
-  const Frame *f = data;
-  BoxRandom random = { 7 };
-
-  for (size_t i = 0; i < CROSSING; i++) {
-    const float side = i / COPIES % 3 ? 60 : 100;
-    for (int k = 0; k < 4; k++)
-      rows[i][k] = i % COPIES ? rows[i - 1][k]
-          : k < 2             ? (float) boxrandom_below (&random, k ? 20 : 100)
-                              : rows[i][k - 2] + side;
-    scores[i] = boxrandom_unit (&random);
-  }
-  compare (f, CROSSING);
 }
 
 /* All boxes lie around one place, those of a size in blocks of their own. The fused box of the best
@@ -283,9 +276,8 @@ test_tiles (gconstpointer data)
   }
 }
 
-static const TestCase cases[] = { TEST_ROWS ("/methods-large/objects/%s", test_objects, frames),
-  TEST_ROWS ("/methods-large/crossing/%s", test_crossing, bars),
-  TEST_ROWS ("/methods-large/copies/%s", test_copies, copies), CASE (test_shrinking_cluster),
-  TEST_ROWS ("/methods-large/tiles/%s", test_tiles, tiles), { NULL } };
+static const TestCase cases[] = { TEST_ROWS ("/methods-large/%s", test_frame, frames),
+  CASE (test_shrinking_cluster), TEST_ROWS ("/methods-large/tiles/%s", test_tiles, tiles),
+  { NULL } };
 
 TEST_PROGRAM (cases);

@@ -1,42 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * All methods and metrics: random calls, which are compared with the reference, bit for bit, on
- * every instruction set; figures of other libraries' tests; and figures worked out by hand that are
- * not exact. test-semantics has those that are.
+ * All methods and metrics: figures of other libraries' tests, and figures worked out by hand that
+ * are not exact. test-semantics has those that are, and test-properties has random calls.
  */
-#include "boxgen.h"
 #include "enginecheck.h"
 #include "handrows.h"
-#include "rounds.h"
-#include "scoped.h"
 #include "sharedcontext.h"
 #include "testrunner.h"
 
 #include <math.h>
 #include <string.h>
-
-static void
-test_random (void)
-{
-  const uint64_t seed = rounds_from_environment ("NMS_TEST_SEED", 1);
-  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 4000);
-
-  for (uint64_t round = seed; round < seed + rounds; round++) {
-    BoxRandom random = { round };
-    g_auto (BoxCall) call = { 0 };
-    const int temper = (int) boxrandom_below (&random, BOXGEN_TEMPERS);
-    /* some frames have more than 64 blocks, unless the reference has to clip all pairs */
-    const size_t most = round % 500 == 9 ? 5000 : round % 16 ? 80 : 400;
-    boxcall_random (&call, &random, temper, boxrandom_below (&random, (uint32_t) most));
-    boxcall_random_method (&call, &random, most > 400 ? BOXGEN_GRID : temper);
-    char *difference = enginecheck_isas_difference (context, &call.boxes, &call.options);
-    if (difference)
-      g_error ("round %" G_GUINT64_FORMAT ", metric %u, %zu boxes: %s", round, call.options.metric,
-          call.boxes.count, difference);
-  }
-}
-
-/* ---------------------------------------------------------------- figures */
 
 #define MMCV "6,3,8,7 0.6; 3,6,9,11 0.9; 3,7,10,12 0.7; 1,4,13,7 0.2"
 #define TENSORFLOW \
@@ -161,7 +134,7 @@ test_drift (void)
   nms_options_init (&options, sizeof options);
   options.iou_threshold = 0.05f;
   options.method = NMS_METHOD_WEIGHTED;
-  g_assert_cmpstr (enginecheck_isas_difference (context, &boxes, &options), ==, NULL);
+  g_assert_cmpstr (enginecheck_run (context, &boxes, &options, ENGINECHECK_ISAS), ==, NULL);
 }
 
 /* Lowers a score by a box of IoU 1 and the sigma that gives this exponent; exp of it is within
@@ -244,8 +217,8 @@ test_engine_in_use (void)
   g_assert_cmpstr (nms_context_error (context), ==, "neighbors are counted by metric iou only");
 }
 
-static const TestCase cases[] = { CASE (test_random),
-  TEST_ROWS ("/methods/figures/%s", test_figures, figures), CASE (test_rotated), CASE (test_drift),
-  CASE (test_exponential), CASE (test_names), CASE (test_engine_in_use), { NULL } };
+static const TestCase cases[] = { TEST_ROWS ("/methods/figures/%s", test_figures, figures),
+  CASE (test_rotated), CASE (test_drift), CASE (test_exponential), CASE (test_names),
+  CASE (test_engine_in_use), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * nms_count_neighbors on cases worked out by hand, and on frames of jittered objects, which
- * it compares with the reference. test-properties does so for random frames.
- */
-#include "boxgen.h"
-#include "enginecheck.h"
+/* nms_count_neighbors on cases worked out by hand. test-properties has random frames. */
 #include "handrows.h"
-#include "rounds.h"
-#include "scoped.h"
 #include "sharedcontext.h"
 #include "testrunner.h"
 
@@ -71,50 +64,6 @@ test_row (gconstpointer data)
   g_assert_cmphex (is[call.boxes.count], ==, 0x3c3c3c3c);
 }
 
-/* Boxes of one object or of some, of which a part are copies of others. Some are rotated: the
- * screen of rotated boxes sees their upright bounding boxes, which prove no overlap. */
-static void
-test_random (void)
-{
-  static const float thresholds[] = { 0, 1e-6f, 0.5f, 0.8f, 0.9f, 0.97f, 1 };
-  static const int layouts[] = { BOXGEN_ONE_SPOT, BOXGEN_CROWD, BOXGEN_ONE_SPOT, BOXGEN_OUTLIERS };
-  static const size_t counts[] = { 64, 20, 500, 65, 200 };
-  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 420);
-
-  for (uint64_t round = 0; round < rounds; round++) {
-    BoxRandom random = { round };
-    const size_t n = round % 41 ? counts[round % G_N_ELEMENTS (counts)] : 3000;
-    const uint32_t equal_percent = round % 41 ? (uint32_t) (round % 3) * 45 : 100;
-    g_auto (BoxCall) call = { 0 };
-    g_autofree uint32_t *is = g_new (uint32_t, n), *must = g_new (uint32_t, n);
-    float angles[500], box[4];
-
-    boxcall_random (&call, &random, layouts[round % G_N_ELEMENTS (layouts)], n);
-    for (size_t i = 1; i < n; i++)
-      if (boxrandom_below (&random, 100) < equal_percent) {
-        boxcall_corners (&call, boxrandom_below (&random, (uint32_t) i), box);
-        boxcall_set_corners (&call, i, box);
-      }
-    call.options.iou_threshold = thresholds[round % G_N_ELEMENTS (thresholds)];
-    call.options.min_size_ratio = 0;
-    if (n == 64 && round % 2) {
-      for (size_t i = 0; i < n; i++)
-        angles[i] = boxrandom_below (&random, 2) ? 0.2f * boxrandom_unit (&random) : 0.0f;
-      call.boxes.angle.data = angles;
-      call.options.iou_threshold = 0.1f * (float) (round % 10) + 0.03f;
-    }
-    ref_count_neighbors (&call.boxes, &call.options, must);
-    for (const char *const *isa = enginecheck_isas; *isa; isa++) {
-      if (nms_context_set_isa (context, *isa) != NMS_OK)
-        continue;
-      g_assert_cmpint (nms_count_neighbors (context, &call.boxes, &call.options, is), ==, NMS_OK);
-      g_assert_cmpmem (is, n * sizeof *is, must, n * sizeof *must);
-    }
-  }
-  g_assert_cmpint (nms_context_set_isa (context, NULL), ==, NMS_OK);
-}
-
-static const TestCase cases[] = { TEST_ROWS ("/neighbors/%s", test_row, rows), CASE (test_random),
-  { NULL } };
+static const TestCase cases[] = { TEST_ROWS ("/neighbors/%s", test_row, rows), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

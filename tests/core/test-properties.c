@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Properties of NMS on thousands of random and hostile calls: every engine equals the
- * reference, and results depend on their input as the definition promises.
+ * Thousands of random and hostile calls: every engine, method and instruction set equals the
+ * reference, and results have the properties that the definition promises.
  *
  * Each call comes from one seed, which a failure reports. NMS_TEST_SEED=<seed>
  * NMS_TEST_ROUNDS=1 runs it alone.
@@ -16,6 +16,77 @@
 #include <math.h>
 #include <string.h>
 
+#define MOST 200 /* boxes of test_consistent */
+#define PI 3.14159265358979f
+
+/* Rotates the boxes. */
+static void
+rotate (BoxCall *call, BoxRandom *random, int temper)
+{
+  static const float special[] = { 0, 0, -0.0f, PI / 2, PI, 0.1f, 1e-6f, -7, 1e5f };
+  float *angle = boxcall_add_angles (call);
+
+  for (size_t i = 0; i < call->boxes.count; i++) {
+    const uint32_t choice = boxrandom_below (random, 8);
+    /* binary64 cannot represent the rotated corners of a box of 1e18 beside one of 10 */
+    if (temper == BOXGEN_HOSTILE)
+      angle[i] = choice < 6 ? 0 : choice < 7 ? NAN : -INFINITY;
+    else
+      angle[i] = choice < 4 ? special[boxrandom_below (random, G_N_ELEMENTS (special))]
+                            : 8 * boxrandom_unit (random) - 4;
+  }
+}
+
+/* Makes thin boxes of one object: parallel or crossing, along one line or side by side. Their
+ * upright bounding boxes nearly all overlap, so most pairs are excluded by the screen of rotated
+ * boxes. */
+static void
+make_thin (BoxCall *call, BoxRandom *random, int temper)
+{
+  static const float thresholds[] = { 0, 1e-6f, 0.01f, 0.3f, 0.5f, 0.9f };
+  const int crossing = boxrandom_below (random, 2) == 0;
+  const float thickness = ldexpf (40, -(int) boxrandom_below (random, 16));
+  const float step = thickness * 4 * boxrandom_unit (random), turn = boxrandom_unit (random);
+  float *angle = boxcall_add_angles (call);
+
+  for (size_t i = 0; i < call->boxes.count; i++) {
+    const int tall = boxrandom_below (random, 4) == 0;
+    const float extent[] = { 40 + 10 * boxrandom_unit (random),
+      thickness * (1 + boxrandom_unit (random)) };
+    const float w = extent[tall], h = extent[!tall];
+    const float x = boxrandom_unit (random), y = step * (float) boxrandom_below (random, 20);
+    boxcall_set_corners (call, i, (float[4]) { x - w / 2, y - h / 2, x + w / 2, y + h / 2 });
+    angle[i] = turn + (tall ? PI / 2 : 0)
+        + (crossing ? 4 * boxrandom_unit (random) : thickness / 40 * boxrandom_unit (random));
+  }
+  nms_options_init (&call->options, sizeof call->options);
+  call->options.iou_threshold = thresholds[boxrandom_below (random, G_N_ELEMENTS (thresholds))];
+}
+
+/* Replaces a part of the boxes, in every third call, by copies of others, and rotates some calls a
+ * little: the screen of rotated boxes sees their upright bounding boxes, which prove no overlap. */
+static void
+make_neighbors (BoxCall *call, BoxRandom *random, int temper)
+{
+  static const float thresholds[] = { 0, 1e-6f, 0.5f, 0.8f, 0.9f, 0.97f, 1 };
+  const uint32_t equal_percent = boxrandom_below (random, 3) * 45;
+  float box[4];
+
+  for (size_t i = 1; i < call->boxes.count; i++)
+    if (boxrandom_below (random, 100) < equal_percent) {
+      boxcall_corners (call, boxrandom_below (random, (uint32_t) i), box);
+      boxcall_set_corners (call, i, box);
+    }
+  call->options.iou_threshold = thresholds[boxrandom_below (random, G_N_ELEMENTS (thresholds))];
+  call->options.min_size_ratio = 0;
+  if (boxrandom_below (random, 5) || call->boxes.count > 100)
+    return;
+  float *angle = boxcall_add_angles (call);
+  for (size_t i = 0; i < call->boxes.count; i++)
+    angle[i] = boxrandom_below (random, 2) ? 0.2f * boxrandom_unit (random) : 0.0f;
+  call->options.iou_threshold = 0.1f * (float) boxrandom_below (random, 10) + 0.03f;
+}
+
 /* Random calls of `rounds` seeds, whose sizes are from `least` to `most` boxes, and whose tempers
  * are those from `first` to `end` - 1. */
 typedef struct {
@@ -23,21 +94,36 @@ typedef struct {
   uint64_t seed, rounds;
   size_t least, most;
   int first, end, how;
+  void (*change) (BoxCall *call, BoxRandom *random, int temper); /* may be NULL */
 } Draw;
 
-#define MOST 200 /* boxes of the properties below */
 #define TEMPERS 0, BOXGEN_TEMPERS
 #define LAYOUTS BOXGEN_TEMPERS, BOXGEN_LAYOUTS
+#define OUTPUTS ENGINECHECK_OUTPUTS
+#define METHODS ENGINECHECK_ISAS, boxcall_random_method
+#define NEIGHBORS ENGINECHECK_NEIGHBORS, make_neighbors
 
 static const Draw draws[] = { { "small", 1000000, 20000, 0, 11, TEMPERS, ENGINECHECK_FULL },
-  { "some", 0, 1500, 0, 300, TEMPERS, ENGINECHECK_FULL },
+  { "some", 0, 3000, 0, 300, TEMPERS, ENGINECHECK_FULL },
   { "many", 2000000, 24, 700, 3200, TEMPERS, ENGINECHECK_QUICK },
   /* so many that caps are filled by batches, and engine auto parts them by class */
-  { "more", 3000000, 40, 1024, 7000, BOXGEN_UNIFORM, BOXGEN_EQUAL, ENGINECHECK_OUTPUTS },
-  { "classes", 4000000, 400, 1, 1200, BOXGEN_UNIFORM, BOXGEN_EQUAL, ENGINECHECK_OUTPUTS },
-  { "layouts of few", 5000000, 4000, 1, 12, LAYOUTS, ENGINECHECK_OUTPUTS },
-  { "layouts of some", 6000000, 2000, 13, 300, LAYOUTS, ENGINECHECK_OUTPUTS },
-  { "layouts of many", 7000000, 24, 2000, 6000, LAYOUTS, ENGINECHECK_OUTPUTS }, { NULL } };
+  { "more", 3000000, 40, 1024, 7000, BOXGEN_UNIFORM, BOXGEN_EQUAL, OUTPUTS },
+  { "classes", 4000000, 400, 1, 1200, BOXGEN_UNIFORM, BOXGEN_EQUAL, OUTPUTS },
+  { "layouts of few", 5000000, 4000, 1, 12, LAYOUTS, OUTPUTS },
+  { "layouts of some", 6000000, 2000, 13, 300, LAYOUTS, OUTPUTS },
+  { "layouts of many", 7000000, 24, 2000, 6000, LAYOUTS, OUTPUTS },
+  { "methods", 0, 4000, 0, 79, TEMPERS, METHODS },
+  { "methods of some", 10000, 250, 80, 399, TEMPERS, METHODS },
+  /* these have more than 64 blocks */
+  { "methods of many", 20000, 8, 4100, 5000, BOXGEN_GRID, BOXGEN_CROWD, METHODS },
+  { "rotated", 30000, 540, 0, 39, TEMPERS, ENGINECHECK_FULL, rotate },
+  { "rotated some", 40000, 60, 0, 199, TEMPERS, ENGINECHECK_FULL, rotate },
+  { "thin", 50000, 54, 0, 59, TEMPERS, ENGINECHECK_FULL, make_thin },
+  { "thin some", 60000, 6, 60, 399, TEMPERS, ENGINECHECK_FULL, make_thin },
+  { "neighbors", 70000, 200, 1, 100, BOXGEN_CROWD, BOXGEN_EQUAL, NEIGHBORS },
+  { "neighbors of one object", 80000, 400, 1, 500, BOXGEN_ONE_SPOT, BOXGEN_ALL_SIZES, NEIGHBORS },
+  { "neighbors of outliers", 90000, 100, 1, 500, BOXGEN_OUTLIERS, BOXGEN_CONCENTRIC, NEIGHBORS },
+  { "many neighbors", 100000, 10, 3000, 3000, BOXGEN_EQUAL, BOXGEN_SCALED, NEIGHBORS }, { NULL } };
 
 static void
 must_equal (uint64_t seed, const BoxCall *call, const char *difference)
@@ -46,12 +132,28 @@ must_equal (uint64_t seed, const BoxCall *call, const char *difference)
     g_error ("seed %" G_GUINT64_FORMAT ", %zu boxes: %s", seed, call->boxes.count, difference);
 }
 
+/* nms_iou equals the division of the definition, to the bit. */
+static void
+check_iou (uint64_t seed, const BoxCall *call)
+{
+  float a[4], b[4];
+
+  boxcall_corners (call, 0, a);
+  boxcall_corners (call, call->boxes.count - 1, b);
+  const float is = nms_iou (a, b), must = ref_iou (a, b);
+  if (memcmp (&is, &must, sizeof is) != 0)
+    g_error ("seed %" G_GUINT64_FORMAT ": nms_iou is %a, must be %a", seed, (double) is,
+        (double) must);
+}
+
+/* The calls run on the instruction sets of this machine in turn. */
 static void
 test_equals_reference (gconstpointer row)
 {
   const Draw *d = row;
   const uint64_t first = rounds_from_environment ("NMS_TEST_SEED", d->seed);
-  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", d->rounds);
+  const uint64_t rounds = MIN (rounds_from_environment ("NMS_TEST_ROUNDS", d->rounds), d->rounds);
+  const char *const *isa = enginecheck_isas;
 
   for (uint64_t seed = first; seed < first + rounds; seed++) {
     BoxRandom random = { seed };
@@ -59,123 +161,16 @@ test_equals_reference (gconstpointer row)
     const int temper = d->first + (int) (seed % (uint64_t) (d->end - d->first));
     const uint32_t range = (uint32_t) (d->most - d->least + 1);
     boxcall_random (&call, &random, temper, d->least + boxrandom_below (&random, range));
+    if (d->change)
+      d->change (&call, &random, temper);
+    do
+      isa = *isa ? isa + 1 : enginecheck_isas;
+    while (!*isa || nms_context_set_isa (context, *isa) != NMS_OK);
     must_equal (seed, &call, enginecheck_run (context, &call.boxes, &call.options, d->how));
+    if (call.boxes.count)
+      check_iou (seed, &call);
   }
-}
-
-/* Lets a column run from the last element to the first. */
-static void
-reverse (nms_column *column, size_t count, ptrdiff_t size)
-{
-  const ptrdiff_t stride = column->stride ? column->stride : size;
-
-  if (column->data && count)
-    column->data = (const char *) column->data + (ptrdiff_t) (count - 1) * stride;
-  column->stride = -stride;
-}
-
-static void
-exchange (nms_column *a, nms_column *b, uint32_t wanted)
-{
-  const nms_column before = *a;
-
-  if (wanted) {
-    *a = *b;
-    *b = before;
-  }
-}
-
-/* Reverses the order of the boxes, exchanges some of their corners and x and y, and multiplies all
- * coordinates by a power of two. */
-static void
-transform (BoxCall *call, BoxRandom *random)
-{
-  nms_boxes *boxes = &call->boxes;
-  nms_column *const words[] = { &boxes->x1, &boxes->y1, &boxes->x2, &boxes->y2, &boxes->score,
-    &boxes->class_id, &boxes->parent };
-  const float scale = ldexpf (1.0f, (int) boxrandom_below (random, 40) - 20);
-  const size_t n = boxes->count;
-
-  for (size_t i = 0; i < 4 * n; i++)
-    call->corners[i] *= scale;
-  for (size_t i = 0; call->parent && i < n; i++)
-    if (call->parent[i] >= 0 && (size_t) call->parent[i] < n)
-      call->parent[i] = (int32_t) n - 1 - call->parent[i];
-  for (size_t c = 0; c < G_N_ELEMENTS (words); c++)
-    reverse (words[c], n, 4);
-  reverse (&boxes->exclude, n, 1);
-  exchange (&boxes->x1, &boxes->x2, boxrandom_below (random, 2));
-  exchange (&boxes->y1, &boxes->y2, boxrandom_below (random, 2));
-  exchange (&boxes->x1, &boxes->y1, 1);
-  exchange (&boxes->x2, &boxes->y2, 1);
-}
-
-/* The order of the input matters only if scores are equal. An overlap keeps every bit if x and y
- * are exchanged, or two corners, or if all coordinates are multiplied by a power of two. */
-static void
-test_symmetric (void)
-{
-  static const int tempers[] = { BOXGEN_UNIFORM, BOXGEN_GRID, BOXGEN_CROWD, BOXGEN_EQUAL };
-  const uint64_t first = rounds_from_environment ("NMS_TEST_SEED", 5000000);
-  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 1500);
-  int32_t kept[MOST] = { 0 }, by[MOST] = { 0 };
-  uint8_t outcome[MOST] = { 0 };
-
-  for (uint64_t seed = first; seed < first + rounds; seed++) {
-    BoxRandom random = { seed };
-    g_auto (BoxCall) call = { 0 };
-    g_auto (RefResult) expected = { 0 };
-    nms_result result = { .size = sizeof result };
-    const int32_t n = (int32_t) boxrandom_below (&random, MOST);
-
-    boxcall_random (&call, &random, tempers[seed % G_N_ELEMENTS (tempers)], (size_t) n);
-    boxcall_distinct_scores (&call, &random);
-    ref_run (&call.boxes, &call.options, &expected);
-    transform (&call, &random);
-    call.options.outputs = NMS_OUTPUT_OUTCOME | NMS_OUTPUT_SUPPRESSED_BY;
-    g_assert_cmpint (nms_run (context, &call.boxes, &call.options, &result), ==, NMS_OK);
-    for (size_t k = 0; k < result.kept_count; k++)
-      kept[k] = n - 1 - result.kept[k];
-    for (int32_t i = 0; i < n; i++) {
-      const int32_t other = result.suppressed_by[n - 1 - i];
-      by[i] = other < 0 ? other : n - 1 - other;
-      outcome[i] = result.outcome[n - 1 - i];
-    }
-    result.kept = kept;
-    result.outcome = outcome;
-    result.suppressed_by = by;
-    must_equal (seed, &call, enginecheck_difference (&result, &expected));
-  }
-}
-
-/* A frame of the kept boxes alone keeps all of them, in the same order. */
-static void
-test_again (void)
-{
-  const uint64_t first = rounds_from_environment ("NMS_TEST_SEED", 8000000);
-  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 1500);
-
-  for (uint64_t seed = first; seed < first + rounds; seed++) {
-    BoxRandom random = { seed };
-    g_auto (BoxCall) call = { 0 };
-    nms_result result = { .size = sizeof result };
-    int32_t kept[MOST];
-    uint8_t exclude[MOST];
-
-    boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS),
-        1 + boxrandom_below (&random, MOST));
-    call.options.outputs = NMS_OUTPUT_OUTCOME;
-    g_assert_cmpint (nms_run (context, &call.boxes, &call.options, &result), ==, NMS_OK);
-    const size_t count = result.kept_count;
-    for (size_t k = 0; k < count; k++)
-      kept[k] = result.kept[k];
-    for (size_t i = 0; i < call.boxes.count; i++)
-      exclude[i] = result.outcome[i] != NMS_OUTCOME_KEPT;
-    call.boxes.exclude = (nms_column) { exclude, 0 };
-    g_assert_cmpint (nms_run (context, &call.boxes, &call.options, &result), ==, NMS_OK);
-    if (result.kept_count != count || (count && memcmp (result.kept, kept, count * 4) != 0))
-      must_equal (seed, &call, "a second run of the kept boxes keeps others");
-  }
+  g_assert_cmpint (nms_context_set_isa (context, NULL), ==, NMS_OK);
 }
 
 static float
@@ -188,8 +183,16 @@ overlap (const BoxCall *call, int32_t i, int32_t j)
   return nms_iou (a, b);
 }
 
+static int
+ranks_above (const BoxCall *call, int32_t i, int32_t j)
+{
+  const float a = call->score ? call->score[i] : 0, b = call->score ? call->score[j] : 0;
+
+  return a > b || (a == b && i < j);
+}
+
 /* Without the reference: no kept box overlaps another one by more than the threshold, and each
- * suppressed box overlaps a kept one with a higher score. */
+ * suppressed box overlaps a kept one that ranks above it. */
 static void
 test_consistent (void)
 {
@@ -204,7 +207,6 @@ test_consistent (void)
     const float threshold = thresholds[seed % G_N_ELEMENTS (thresholds)];
 
     boxcall_random (&call, &random, (int) (seed % BOXGEN_HOSTILE), boxrandom_below (&random, MOST));
-    boxcall_distinct_scores (&call, &random);
     call.boxes.class_id.data = call.boxes.exclude.data = call.boxes.parent.data = NULL;
     nms_options_init (&call.options, sizeof call.options);
     call.options.iou_threshold = threshold;
@@ -219,32 +221,10 @@ test_consistent (void)
     for (int32_t i = 0; i < (int32_t) call.boxes.count; i++) {
       const int32_t by = r.suppressed_by[i];
       if (by >= 0
-          && (r.suppressed_by[by] >= 0 || call.score[by] <= call.score[i]
+          && (r.suppressed_by[by] >= 0 || !ranks_above (&call, by, i)
               || !(overlap (&call, by, i) > threshold)))
         must_equal (seed, &call, "a box is suppressed without a reason");
     }
-  }
-}
-
-/* nms_iou equals the division of the definition, to the bit. */
-static void
-test_iou (void)
-{
-  const uint64_t first = rounds_from_environment ("NMS_TEST_SEED", 9000000);
-  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 50000);
-
-  for (uint64_t seed = first; seed < first + rounds; seed++) {
-    BoxRandom random = { seed };
-    g_auto (BoxCall) call = { 0 };
-    float rows[2][4];
-
-    boxcall_random (&call, &random, (int) (seed % BOXGEN_TEMPERS), 2);
-    for (size_t i = 0; i < 2; i++)
-      boxcall_corners (&call, i, rows[i]);
-    const float is = nms_iou (rows[0], rows[1]), must = ref_iou (rows[0], rows[1]);
-    if (memcmp (&is, &must, sizeof is) != 0)
-      g_error ("seed %" G_GUINT64_FORMAT ": nms_iou is %a, must be %a", seed, (double) is,
-          (double) must);
   }
 }
 
@@ -271,7 +251,6 @@ test_layouts_end (void)
 
 static const TestCase cases[] = { TEST_ROWS ("/properties/equals-reference/%s",
                                       test_equals_reference, draws),
-  CASE (test_symmetric), CASE (test_again), CASE (test_consistent), CASE (test_iou),
-  CASE (test_layouts_end), { NULL } };
+  CASE (test_consistent), CASE (test_layouts_end), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);

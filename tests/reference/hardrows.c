@@ -82,6 +82,10 @@ const HandRow hardrows[] = {
       "-1e18,-1e18,1e18,1e18 0.9; 0,0,0x1.bc16d8p59,4 0.8; 0,0,4,0x1.bc16d8p59 0.8; "
       "1e18,1e18,-1e18,-1e18 0.7; -0x1.bc16d8p59,0,4,4 0.6; 0,-0x1.bc16d8p59,4,4 0.6",
       "K I I S0 I I | 0" },
+  { "angles that are not finite are invalid", "",
+      "whole 0.9 angle=nan; whole 0.9 angle=inf; whole 0.1; whole 0.1 angle=-0; "
+      "whole 0.1 angle=1e30",
+      "I I K S2 S2 | 2" },
   { "invalid goes before filtered", "least=0.5",
       "nan,0,4,4 0.1; whole 0.1; whole nan; 0,0,4,inf 0.9 exclude=1", "I F I I |" },
   { "invalid and filtered boxes count in no cap", "least=0.2 max=1",
