@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The helpers of nmscore.h that convert boxes from other forms, to the last bit. test-reference and
  * test-properties check nms_iou. */
-#include "enginecheck.h"
-#include "scoped.h"
+#include "nmscore.h"
 #include "testrunner.h"
 
 #include <math.h>
@@ -62,28 +61,17 @@ test_forms (void)
   check_form (nms_rows_from_xywh, corner, from_corner, G_N_ELEMENTS (corner));
 }
 
-/* Both helpers pass NaN and infinities on, and nms_run counts the box as invalid. */
+/* NaN and infinities remain, and nms_run finds the box invalid: see hardrows.c. */
 static void
 test_hostile (void)
 {
-  static const float hostile[] = { NAN, INFINITY, -INFINITY, 2e18f };
-  g_autoptr (nms_context) context = nms_context_new ();
+  static const float rows[][4] = { { NAN, INFINITY, 1, 1 }, { 1, 1, NAN, INFINITY } };
 
-  for (size_t h = 0; h < G_N_ELEMENTS (hostile); h++)
-    for (int at = 0; at < 4; at++)
-      for (int form = 0; form < 2; form++) {
-        float row[4] = { 1, 1, 2, 2 };
-        nms_boxes boxes = { .size = sizeof boxes, .count = 1 };
-        nms_result result = { .size = sizeof result };
-        row[at] = hostile[h] * (at < 2 || form ? 1 : 2);
-        if (form)
-          nms_rows_from_xywh (row, 1, row);
-        else
-          nms_rows_from_cxcywh (row, 1, row);
-        nms_boxes_set_rows (&boxes, row);
-        g_assert_cmpint (nms_run (context, &boxes, NULL, &result), ==, NMS_OK);
-        g_assert_cmpuint (result.invalid_count, ==, 1);
-      }
+  for (size_t i = 0; i < 2 * G_N_ELEMENTS (rows); i++) {
+    float out[4];
+    (i % 2 ? nms_rows_from_xywh : nms_rows_from_cxcywh) (rows[i / 2], 1, out);
+    g_assert_true (isnan (out[2]) && out[3] == INFINITY);
+  }
 }
 
 /* All 65,536 numbers: the float with these upper bits, and 0 below them. */

@@ -50,6 +50,13 @@
   "0,0,0.1,0.1 0.9; 0,0.01,0.1,0.11 0.75; 0,-0.01,0.1,0.09 0.6; 0,0.11,0.1,0.2 0.95; " \
   "0,0.12,0.1,0.21 0.5; 0,0.3,1,0.4 0.3"
 
+#define PADDED_0 \
+  "0,0,1,1 0.9; 3,3,4,4 0.7; 0,0.4,1,1.4 0.6; 0,0.6,1,1.6 0.5; 0,0.8,1,1.8 0.4; " \
+  "0,2,1,2 0.3"
+#define PADDED_1 \
+  "0,2,1,2 0.8; 0,0.8,1,1.8 0.7; 0,0.6,1,1.6 0.6; 0,0.4,1,1.4 0.5; 0,0.2,1,1.2 0.4; " \
+  "0,0,1,1 0.3"
+
 static const HandRow rows[] = { { "tensorflow SelectFromThreeClusters", "max=3", SIX, "3 0 5" },
   { "tensorflow SelectFromThreeClustersFlippedCoordinates", "max=3", SIX_FLIPPED, "3 0 5" },
   { "tensorflow SelectAtMostTwoBoxesFromThreeClusters", "max=2", SIX, "3 0" },
@@ -84,22 +91,10 @@ static const HandRow rows[] = { { "tensorflow SelectFromThreeClusters", "max=3",
       "0 2 4" },
   { "xla XLA_max3", "least=0 strict max=3", SIX, "3 0 5" },
   { "xla XLA_max1", "least=0.4 strict max=1", SIX, "3" },
-  { "xla padded max6, batch 0", "inclusive max=6",
-      "0,0,1,1 0.9; 3,3,4,4 0.7; 0,0.4,1,1.4 0.6; 0,0.6,1,1.6 0.5; 0,0.8,1,1.8 0.4; "
-      "0,2,1,2 0.3",
-      "0 1 2 4 5" },
-  { "xla padded max6, batch 1", "inclusive max=6",
-      "0,2,1,2 0.8; 0,0.8,1,1.8 0.7; 0,0.6,1,1.6 0.6; 0,0.4,1,1.4 0.5; 0,0.2,1,1.2 0.4; "
-      "0,0,1,1 0.3",
-      "0 1 3 5" },
-  { "xla padded max3, batch 0", "inclusive max=3",
-      "0,0,1,1 0.9; 3,3,4,4 0.7; 0,0.4,1,1.4 0.6; 0,0.6,1,1.6 0.5; 0,0.8,1,1.8 0.4; "
-      "0,2,1,2 0.3",
-      "0 1 2" },
-  { "xla padded max3, batch 1", "inclusive max=3",
-      "0,2,1,2 0.8; 0,0.8,1,1.8 0.7; 0,0.6,1,1.6 0.6; 0,0.4,1,1.4 0.5; 0,0.2,1,1.2 0.4; "
-      "0,0,1,1 0.3",
-      "0 1 3" },
+  { "xla padded max6, batch 0", "inclusive max=6", PADDED_0, "0 1 2 4 5" },
+  { "xla padded max6, batch 1", "inclusive max=6", PADDED_1, "0 1 3 5" },
+  { "xla padded max3, batch 0", "inclusive max=3", PADDED_0, "0 1 2" },
+  { "xla padded max3, batch 1", "inclusive max=3", PADDED_1, "0 1 3" },
   { "xla padded scorethr.5 max3, batch 0", "least=0.5 strict inclusive max=3",
       "0,0,1,1 0.9; 3,3,4,4 0.7; 0,0.4,1,1.4 0.6; 0,0.6,1,1.6 0.4; 0,0.8,1,1.8 0.3; "
       "0,2,1,2 0.2",
