@@ -20,7 +20,10 @@ boxrandom_bits (BoxRandom *random)
   uint64_t z = random->state += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
+  z ^= z >> 31;
+  for (int i = 0; i < 2 && random->left > 0; i++, random->left--)
+    z = z >> 8 | (uint64_t) *random->input++ << 56;
+  return z;
 }
 
 uint32_t

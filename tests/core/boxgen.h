@@ -14,8 +14,11 @@
 
 #include <stdint.h>
 
+/* Random numbers. The upper bits are those of the input of a fuzzer as long as it lasts. */
 typedef struct {
   uint64_t state;
+  const uint8_t *input; /* borrowed */
+  size_t left;          /* bytes of the input; 0 without a fuzzer */
 } BoxRandom;
 
 uint64_t boxrandom_bits (BoxRandom *random);
