@@ -44,17 +44,20 @@ compensation (const RefCall *call, size_t i)
   return most;
 }
 
-/* Returns the factor of box j, and the box that decides it. */
+/* Returns the factor of box j, and the box that decides it: of all boxes above j the one with the
+ * least factor (linear) or exponent (gaussian). */
 static float
-linear_decay (const RefCall *call, size_t j, const float *comp, int32_t *by)
+decay_of (const RefCall *call, size_t j, const float *comp, int32_t *by)
 {
-  float least = 1.0f;
+  const bool gaussian = call->options->method == NMS_METHOD_MATRIX_GAUSSIAN;
+  float sigma = call->options->sigma > 0.0f ? call->options->sigma : 2.0f;
+  float least = gaussian ? 0.0f : 1.0f;
 
   for (size_t i = 0; i < call->count; i++) {
     float v = metric_from_above (call, i, j);
-    if (v == 0.0f || comp[i] == 1.0f)
+    if (v == 0.0f || (!gaussian && comp[i] == 1.0f))
       continue;
-    float decay = (1.0f - v) / (1.0f - comp[i]);
+    float decay = gaussian ? comp[i] * comp[i] - v * v : (1.0f - v) / (1.0f - comp[i]);
     if (decay < least
         || (*by >= 0 && decay == least
             && above (call->list[i].score, i, call->list[*by].score, (size_t) *by))) {
@@ -62,27 +65,7 @@ linear_decay (const RefCall *call, size_t j, const float *comp, int32_t *by)
       *by = (int32_t) i;
     }
   }
-  return least;
-}
-
-static float
-gaussian_decay (const RefCall *call, size_t j, const float *comp, int32_t *by)
-{
-  float sigma = call->options->sigma > 0.0f ? call->options->sigma : 2.0f, most = 0.0f;
-
-  for (size_t i = 0; i < call->count; i++) {
-    float v = metric_from_above (call, i, j);
-    float difference = v * v - comp[i] * comp[i];
-    if (v == 0.0f)
-      continue;
-    if (difference > most
-        || (*by >= 0 && difference == most
-            && above (call->list[i].score, i, call->list[*by].score, (size_t) *by))) {
-      most = difference;
-      *by = (int32_t) i;
-    }
-  }
-  return ref_exp (-(sigma * most));
+  return gaussian ? ref_exp (sigma * least) : least;
 }
 
 /* Computes all new scores, and marks the boxes below min_score as suppressed. */
@@ -98,9 +81,7 @@ rescore (const RefCall *call, float *score, bool *decided, RefResult *result)
     decided[j] = !ref_takes_part (call, j);
     if (decided[j])
       continue;
-    score[j] = clamped (call->list[j].score)
-        * (call->options->method == NMS_METHOD_MATRIX_GAUSSIAN ? gaussian_decay (call, j, comp, &by)
-                                                               : linear_decay (call, j, comp, &by));
+    score[j] = clamped (call->list[j].score) * decay_of (call, j, comp, &by);
     if (score[j] < call->options->min_score) {
       decided[j] = true;
       result->outcome[j] = NMS_OUTCOME_SUPPRESSED;
