@@ -7,7 +7,6 @@
 #include "lazycontext.h"
 #include "lazynms.h"
 #include "lazyscoped.h"
-#include "rounds.h"
 #include "scoped.h"
 #include "testrunner.h"
 
@@ -16,8 +15,8 @@
 static void
 test_random (void)
 {
-  uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 600);
-  uint64_t first = rounds_from_environment ("NMS_TEST_SEED", 1);
+  uint64_t rounds = testrunner_number ("NMS_TEST_ROUNDS", 600);
+  uint64_t first = testrunner_number ("NMS_TEST_SEED", 1);
 
   for (uint64_t i = 0; i < rounds; i++) {
     BoxRandom random = { first + i };
@@ -46,7 +45,7 @@ test_borderline (void)
   g_autofree float *rows = g_new (float, 4 * count);
   g_autofree float *scores = g_new (float, count);
   g_autofree int32_t *classes = g_new (int32_t, count);
-  uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 100);
+  uint64_t rounds = testrunner_number ("NMS_TEST_ROUNDS", 100);
   nms_class_options own[64];
 
   for (uint64_t round = 0; round < rounds; round++) {

@@ -8,7 +8,6 @@
 #include "accel/xla/xladevice.h"
 #include "frames.h"
 #include "nmsxla.h"
-#include "rounds.h"
 #include "sanitized.h"
 #include "testrunner.h"
 #include "wrappedpjrt.h"
@@ -190,7 +189,7 @@ static void
 test_tpu_random (void)
 {
   static const size_t counts[] = { 3, 40, 127, 128, 129, 300 };
-  const uint64_t rounds = MIN (1000, rounds_from_environment ("NMS_TEST_ROUNDS", 300));
+  const uint64_t rounds = MIN (1000, testrunner_number ("NMS_TEST_ROUNDS", 300));
   Frame f;
 
   start (&f, 0, 1, 1);

@@ -5,7 +5,6 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
-#include "rounds.h"
 #include "scoped.h"
 #include "testrunner.h"
 
@@ -217,7 +216,7 @@ run_five (nms_context *ctx, nms_options *options, nms_result *result)
 static void
 test_random (void)
 {
-  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 600);
+  const uint64_t rounds = testrunner_number ("NMS_TEST_ROUNDS", 600);
   nms_context *ctx = nms_context_new ();
   nms_options options = { .size = sizeof options, .engine = NMS_ENGINE_ADDED };
   nms_result result;

@@ -8,7 +8,6 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
-#include "rounds.h"
 #include "scoped.h"
 #include "sharedcontext.h"
 #include "testrunner.h"
@@ -151,8 +150,8 @@ static void
 test_equals_reference (gconstpointer row)
 {
   const Draw *d = row;
-  const uint64_t first = rounds_from_environment ("NMS_TEST_SEED", d->seed);
-  const uint64_t rounds = MIN (rounds_from_environment ("NMS_TEST_ROUNDS", d->rounds), d->rounds);
+  const uint64_t first = testrunner_number ("NMS_TEST_SEED", d->seed);
+  const uint64_t rounds = MIN (testrunner_number ("NMS_TEST_ROUNDS", d->rounds), d->rounds);
   const char *const *isa = enginecheck_isas;
 
   for (uint64_t seed = first; seed < first + rounds; seed++) {
@@ -197,8 +196,8 @@ static void
 test_consistent (void)
 {
   static const float thresholds[] = { 0, 0.3f, 0.5f, 1 };
-  const uint64_t first = rounds_from_environment ("NMS_TEST_SEED", 8500000);
-  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 400);
+  const uint64_t first = testrunner_number ("NMS_TEST_SEED", 8500000);
+  const uint64_t rounds = testrunner_number ("NMS_TEST_ROUNDS", 400);
 
   for (uint64_t seed = first; seed < first + rounds; seed++) {
     BoxRandom random = { seed };
@@ -233,7 +232,7 @@ test_consistent (void)
 static void
 test_layouts_end (void)
 {
-  const size_t count = rounds_from_environment ("NMS_TEST_ROUNDS", 400) < 400 ? 20000 : 100000;
+  const size_t count = testrunner_number ("NMS_TEST_ROUNDS", 400) < 400 ? 20000 : 100000;
 
   for (int layout = BOXGEN_TEMPERS; layout < BOXGEN_LAYOUTS; layout++) {
     BoxRandom random = { 1 };

@@ -5,7 +5,6 @@
  */
 #include "boxgen.h"
 #include "enginecheck.h"
-#include "rounds.h"
 #include "sharedcontext.h"
 #include "scoped.h"
 #include "testrunner.h"
@@ -52,8 +51,8 @@ static void
 test_random (void)
 {
   static const unsigned threads[] = { 1, 2, 3, 8, 1 };
-  const uint64_t rounds = rounds_from_environment ("NMS_TEST_ROUNDS", 50);
-  const uint64_t first = rounds_from_environment ("NMS_TEST_SEED", 1);
+  const uint64_t rounds = testrunner_number ("NMS_TEST_ROUNDS", 50);
+  const uint64_t first = testrunner_number ("NMS_TEST_SEED", 1);
 
   for (size_t t = 0; t < G_N_ELEMENTS (threads); t++) {
     g_assert_cmpint (nms_context_set_threads (context, threads[t]), ==, NMS_OK);

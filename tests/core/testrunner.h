@@ -6,6 +6,7 @@
 #pragma once
 
 #include <glib.h>
+#include <stdint.h>
 
 /* One case, or with `rows` one case for each row of a table. The first member of a row
  * is its name, a string, which replaces "%s" in `path` ('/' in it becomes ':'). A row
@@ -44,6 +45,15 @@ typedef struct {
 
 /* Returns the exit status. */
 int testrunner_run (int argc, char **argv, const TestProgram *program);
+
+/* Returns the number in the environment variable `name`: NMS_TEST_SEED, the seed of the
+ * first round, or NMS_TEST_ROUNDS. Returns `otherwise` if it is not set. */
+static inline uint64_t
+testrunner_number (const char *name, uint64_t otherwise)
+{
+  const char *text = g_getenv (name);
+  return text ? g_ascii_strtoull (text, NULL, 10) : otherwise;
+}
 
 /* The function main of a program; the arguments initialize its TestProgram. */
 #define TEST_PROGRAM(...) \
