@@ -20,12 +20,10 @@ FIGURES='rivals README.md docs/speed.md
 exactness docs/speed.md
 methods docs/speed.md
 gpu README.md docs/speed.md
-elements docs/speed.md
+elements docs/nms-filter.md docs/speed.md
 hostile docs/methods.md docs/speed.md
 cycles DESIGN.md docs/speed.md
 ultralytics docs/frameworks.md
-nms-filter docs/nms-filter.md
-merge docs/boxmerge.md
 people README.md docs/boxmerge.md
 tile-scales docs/tiledetect.md
 steady docs/boxsteady.md'
@@ -60,16 +58,17 @@ gpu ()
   if [ -e /dev/nvidia0 ]; then python3 "$bench/gpu.py"; else echo "no NVIDIA GPU is here"; fi
 }
 
-# (here and in newer Debians)
+# (here, and those of nmsfilter in newer Debians)
 elements ()
 {
   local place folder
-  GST_PLUGIN_PATH=$build/gst "$build/tests/bench/bench-elements" filter overlay files || return
+  GST_PLUGIN_PATH=$build/gst python3 "$bench/elementspeed.py" \
+    --nms-filter "$build/gst/command/nms-filter" || return
   for place in trixie sid; do
     folder=$NMS_BUILD_DIR/$place-release
     "$NMS_ROOT/tests/env/debian.sh" "$place" bash -c '. "$1/pipelines/common.sh" &&
       nms_build "$2-release" --buildtype=release -Dtests=enabled >&2 &&
-      GST_PLUGIN_PATH=$3/gst "$3/tests/bench/bench-elements" filter' \
+      GST_PLUGIN_PATH=$3/gst python3 "$1/tests/bench/elementspeed.py" nmsfilter' \
       - "$NMS_ROOT" "$place" "$folder" || return
   done
 }
@@ -77,10 +76,9 @@ elements ()
 hostile ()
 {
   local arguments
-  for arguments in '--sets natural --boxes 100,1000,10000' '--sets random --boxes 10000' \
-    '--boxes 1000,10000,100000' '--regret 1000'; do
+  for arguments in '--outputs --kind random' '--boxes 1000,10000,100000' '--regret 1000'; do
     # shellcheck disable=SC2086 # arguments, several
-    "$build/tests/bench/bench-hostile" $arguments || return
+    python3 "$bench/hostile.py" $arguments || return
   done
 }
 
@@ -97,17 +95,6 @@ ultralytics ()
   local environment=$NMS_BUILD_DIR/frameworks
   "$NMS_ROOT/tests/frameworks/frameworks.sh" --install "$environment" >&2 &&
     NMS_TEST_FRAMEWORKS=$environment python3 "$NMS_ROOT/tests/frameworks/test-ultralytics.py" --times
-}
-
-nms-filter () { python3 "$bench/commandspeed.py" "$build/gst/command/nms-filter" 1000000; }
-
-# (the least median of nine runs, because the threads often wait for each other)
-merge ()
-{
-  for _ in {1..9}; do
-    GST_PLUGIN_PATH=$build/gst "$build/tests/bench/bench-elements" merge || return
-  done | awk -F '  +' '!($1 in least) || $2 + 0 < least[$1] + 0 { least[$1] = $2; line[$1] = $0 }
-    END { for (name in line) print line[name] }' | sort
 }
 
 tile-scales () { NMS_PLUGIN_DIR=$build/gst "$NMS_ROOT/pipelines/people/scales.sh"; }

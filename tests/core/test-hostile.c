@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Boxes that are chosen to make an engine slow: every engine equals the reference on them, and auto
- * changes to engine spatial if its estimate was wrong. bench-hostile measures the times.
+ * changes to engine spatial if its estimate was wrong. tests/bench/hostile.py measures the times.
  */
 #include "boxgen.h"
 #include "enginecheck.h"

@@ -23,15 +23,14 @@ def problems_of(script, pages, exists):
             if not exists(page):
                 yield "%s: %s has figures on %s, which is not there" % (FIGURES, name, page)
     for page, text in sorted(pages.items()):
-        for program in re.findall(r"tests/bench/([\w-]+\.(?:py|sh))|\b(bench-[a-z]+)\b", text):
-            program = program[0] or program[1]
+        for program in re.findall(r"tests/bench/([\w-]+\.(?:py|sh))", text):
             if program not in script:
                 yield "%s: %s is not measured by %s" % (page, program, FIGURES)
 
 
 def check_itself():
-    script = "FIGURES='one a.md\ntwo b.md'\none () { x.py; }\ntwo () { bench-y; }\n"
-    pages = {"a.md": "see tests/bench/x.py", "b.md": "by `bench-y`"}
+    script = "FIGURES='one a.md\ntwo b.md'\none () { x.py; }\ntwo () { y.sh; }\n"
+    pages = {"a.md": "see tests/bench/x.py", "b.md": "by `tests/bench/y.sh`"}
     assert not list(problems_of(script, pages, pages.__contains__))
     assert list(problems_of(script, dict(pages, c="tests/bench/z.py"), pages.__contains__))
     assert list(problems_of(script.replace("two ()", "three ()"), pages, pages.__contains__))
