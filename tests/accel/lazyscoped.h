@@ -7,15 +7,15 @@
 #include <glib.h>
 
 static inline void
-lazyscoped_free (nms_lazy *lz)
+lazyscoped_free (nms_lazy *context)
 {
-  nms_lazy_free (&lz);
+  nms_lazy_free (&context);
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (nms_lazy, lazyscoped_free)
 
 static inline void
-lazyscoped_cache_free (nms_lazy_cache *cache)
+lazyscoped_cache_free (nms_lazy_cache *shared)
 {
-  nms_lazy_cache_free (&cache);
+  nms_lazy_cache_free (&shared);
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (nms_lazy_cache, lazyscoped_cache_free)
