@@ -16,27 +16,9 @@ import nmscore.jax  # noqa: E402
 TARGET = "nmscore_nms"
 
 
-class Version(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("extensions", ctypes.c_void_p),
-                ("major", ctypes.c_int), ("minor", ctypes.c_int)]
-
-
-class Api(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("extensions", ctypes.c_void_p), ("version", Version)]
-
-
-class Metadata(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("version", Version), ("traits", ctypes.c_uint32)]
-
-
-class Extension(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("type", ctypes.c_int), ("next", ctypes.c_void_p),
-                ("metadata", ctypes.POINTER(Metadata))]
-
-
-class Frame(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("extensions", ctypes.POINTER(Extension)),
-                ("api", ctypes.POINTER(Api)), ("rest", ctypes.c_size_t * 20)]
+def words(*values):
+    """Returns a structure of XLA, all of whose fields have 8 bytes or lie in pairs in 8 bytes."""
+    return (ctypes.c_size_t * len(values))(*values)
 
 
 def reported(major, minor, names_itself=True):
@@ -44,15 +26,16 @@ def reported(major, minor, names_itself=True):
     the question contains XLA's functions and version."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Frame))(
+    handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(
         pointer(nmscore._nmscore.xla_handler(), None))
-    api = Api(version=Version(major=major, minor=minor))
-    metadata = Metadata()
-    extension = Extension(type=1, metadata=ctypes.pointer(metadata))
-    frame = Frame(size=168, extensions=ctypes.pointer(extension),
-                  api=ctypes.pointer(api) if names_itself else None)
-    assert handler(ctypes.byref(frame)) is None
-    return metadata.version.major, metadata.version.minor
+    # size, extensions, version: size, extensions, numbers
+    api = words(40, 0, 24, 0, major | minor << 32)
+    metadata = words(40, 0, 0, 0, 0)  # size, version, traits
+    extension = words(32, 1, 0, ctypes.addressof(metadata))  # size, type, next, metadata
+    frame = words(168, ctypes.addressof(extension), names_itself and ctypes.addressof(api),
+                  *[0] * 18)
+    assert handler(ctypes.addressof(frame)) is None
+    return metadata[3] & 0xffffffff, metadata[3] >> 32
 
 
 class Handler(unittest.TestCase):
