@@ -5,17 +5,15 @@
 usage ()
 {
   cat <<END
-usage: tests/env/debian.sh trixie|sid|bookworm-i386 [COMMAND...]
+usage: tests/env/debian.sh trixie|sid|bookworm-i386 COMMAND...
 
 Makes the folder build/trixie (Debian 13, GStreamer 1.26) or build/sid (Debian
 unstable, 1.28) with all that the tests need, or build/bookworm-i386 (Debian 12 for
 32-bit x86) with what the suite gst needs, once, and runs the COMMAND there, in this
-checkout. Without a COMMAND: builds the plugin and runs every suite, in
-bookworm-i386 only gst.
+checkout.
 
 Needs root and debootstrap, and fails where these folders cannot be made.
-NMS_BUILD_DIR names the build folder (default: build/ in the checkout); what is
-built there goes to NMS_BUILD_DIR/trixie-release, and so on.
+NMS_BUILD_DIR names the build folder (default: build/ in the checkout).
 END
 }
 
@@ -38,7 +36,6 @@ release=${1-} debian=$release architecture=
 PACKAGES="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS $NMS_PACKAGES_PIPELINES
   $NMS_PACKAGES_ANALYTICS $NMS_PACKAGES_TEST_CAMERA binutils gstreamer1.0-plugins-bad
   libopencv-dev opencv-doc python3-opencv gstreamer1.0-python3-plugin-loader python3-onnx python3-dev python3-jsonschema python3-numpy"
-FEATURES="-Danalytics=enabled -Dpython=enabled" SUITES=
 case $release in
   -h | --help) usage; exit 0 ;;
   # (with the torch that has torch.compile and torch.export; one release suffices)
@@ -49,11 +46,11 @@ case $release in
     PACKAGES="$NMS_PACKAGES_MINIMAL $NMS_PACKAGES_ELEMENTS binutils gstreamer1.0-tools
       gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-libav fonts-dejavu-core
       opencv-doc python3-jsonschema"
-    FEATURES="-Dpython=disabled" SUITES="--suite gst"
     ;;
   *) usage >&2; exit 2 ;;
 esac
 shift
+[ $# -gt 0 ] || { usage >&2; exit 2; }
 system_can_be_made || die "no folder with $release can be made: $NMS_REASON"
 
 nms_build_dir
@@ -69,13 +66,6 @@ if [ ! -e "$folder/complete" ] || [ "$(cat "$folder/packages" 2>/dev/null)" != "
   say "Made $folder in $SECONDS s"
 fi
 
-if [ $# = 0 ]; then
-  # shellcheck disable=SC2016
-  set -- bash -c '. pipelines/common.sh && nms_build "$1-release" --buildtype=release \
-    -Dtests=enabled -Drecords=enabled -Doverlay=enabled $2 &&
-    meson test -C "$NMS_BUILD_DIR/$1-release" --no-rebuild --setup offline --print-errorlogs $3' - \
-    "$release" "$FEATURES" "$SUITES"
-fi
 NMS_SHARED="$NMS_ROOT
 $NMS_BUILD_DIR"
 NMS_PASS="NMS_BUILD_DIR=$NMS_BUILD_DIR NMS_INSTALL=no LC_ALL=C.UTF-8 ${NMS_PASS-}"
