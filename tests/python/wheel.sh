@@ -8,7 +8,7 @@ usage: tests/python/wheel.sh
 
 Builds the sdist of the Python package from a copy of the checkout, and the wheel from the sdist.
 Checks both with twine, auditwheel (which gives the wheel its manylinux tag) and abi3audit. Installs
-them in an environment of each Python 3.9 to 3.13 that PATH or PYENV_ROOT has, runs two test
+them in an environment of each Python 3.9 to 3.13 that PATH or PYENV_ROOT has, runs three test
 programs there, and names the versions that are missing. Python 3.9 and 3.10 build the sdist, because
 the wheel is for 3.11 and later. Exits with 77 if the programs cannot be downloaded from PyPI.
 NMS_BUILD_DIR/wheel keeps the results (NMS_BUILD_DIR: default build/ in the checkout).
