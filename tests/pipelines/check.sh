@@ -143,13 +143,17 @@ with open(sys.argv[1], "w", encoding="utf-8") as file:
 END
 }
 
-# same SENT RECEIVED: fails unless the recordings have the same boxes on the same frames.
+# same SENT RECEIVED [LEAST]: fails unless the recordings have the same boxes on the same frames. With
+# LEAST the received one may begin later and has at least that many frames.
 same ()
 {
-  python3 - "$1" "$2" <<'END' || fail "$2 has other boxes than $1"
+  python3 - "$@" <<'END' || fail "$2 has other boxes than $1"
 import json, sys
 sent, got = ([json.loads(line)["objects"] for line in open(name, encoding="utf-8")]
              for name in sys.argv[1:3])
+if len(sys.argv) > 3:
+    assert len(got) >= int(sys.argv[3]), len(got)
+    sent = sent[-len(got):]
 wrong = [n for n, (a, b) in enumerate(zip(sent, got)) if a != b]
 print(sys.argv[2], len(got), "frames,", sum(map(len, got)), "boxes,", len(wrong), "frames differ")
 assert sent == got, wrong[:10]

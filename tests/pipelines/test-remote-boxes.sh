@@ -82,10 +82,5 @@ until_true sockets || true
 NMS_LIMIT=60 nms_launch -q unixfdsrc socket-path=video.socket ! queue ! boxes.sink \
   unixfdsrc socket-path=boxes.socket ! queue ! boxes.boxes \
   boxreplay name=boxes ! boxrecord location=fd.jsonl ! fakesink sync=false
-python3 - <<'END' || { cat sender.out >&2; fail "other boxes through unixfdsink"; }
-import json
-sent, got = ([json.loads(line)["objects"] for line in open(name, encoding="utf-8")]
-             for name in ("fd-sent.jsonl", "fd.jsonl"))
-print("unixfd", len(got), "of", len(sent), "frames")
-assert len(got) > 50 and got == sent[-len(got):]
-END
+cat sender.out
+same fd-sent.jsonl fd.jsonl 51
