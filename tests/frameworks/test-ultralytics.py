@@ -13,6 +13,7 @@ import statistics
 import sys
 import tempfile
 import time
+import timeit
 import unittest
 
 sys.path += glob.glob(os.environ.get("NMS_TEST_FRAMEWORKS", "") + "/lib/python3*/site-packages")
@@ -115,14 +116,10 @@ class ProbIoU(unittest.TestCase):
             self.assertEqual(got.kept.tolist(), kept)
 
 
-def milliseconds(function, rounds=15):
+def milliseconds(function):
     function()
-    times = []
-    for _ in range(rounds):
-        start = time.process_time()
-        function()
-        times.append(time.process_time() - start)
-    return 1000 * statistics.median(times)
+    return 1000 * statistics.median(timeit.repeat(function, timer=time.process_time, repeat=15,
+                                                  number=1))
 
 
 def print_times():
