@@ -14,15 +14,10 @@ import argparse
 import collections
 import faulthandler
 import inspect
-import sys
 import time
 import warnings
 
-try:
-    import numpy as np
-except ImportError:
-    print("numpy is not installed")
-    sys.exit(77)
+import numpy as np
 
 import nmscore
 from arrayforms import any_form

@@ -7,11 +7,7 @@ import sys
 import tracemalloc
 import unittest
 
-try:
-    import numpy as np
-except ImportError:
-    print("numpy is not installed")
-    sys.exit(77)
+import numpy as np
 
 try:
     import torch

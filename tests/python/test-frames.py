@@ -9,11 +9,7 @@ import tracemalloc
 import typing
 import unittest
 
-try:
-    import numpy as np
-except ImportError:
-    print("numpy is not installed")
-    sys.exit(77)
+import numpy as np
 
 import nmscore
 from nmscore import Outcome

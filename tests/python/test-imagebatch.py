@@ -2,15 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """nmscore.run_batch: the results of a loop of nmscore.run, for any number of threads."""
 import os
-import sys
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-try:
-    import numpy as np
-except ImportError:
-    print("numpy is not installed")
-    sys.exit(77)
+import numpy as np
 
 import nmscore
 from slow import random_case

@@ -15,11 +15,7 @@ import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-try:
-    import numpy as np
-except ImportError:
-    print("numpy is not installed")
-    sys.exit(77)
+import numpy as np
 
 import nmscore
 from nmscore import lazy

@@ -6,11 +6,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
-try:
-    import numpy as np
-except ImportError:
-    print("numpy is not installed")
-    sys.exit(77)
+import numpy as np
 
 import nmscore
 from slow import exact_nms, integer_case, random_case, slow_run

@@ -10,11 +10,7 @@ import sys
 import tempfile
 import unittest
 
-try:
-    import numpy as np
-except ImportError:
-    print("numpy is not installed")
-    sys.exit(77)
+import numpy as np
 
 from nmscore._precision import Boxes, evaluate
 
