@@ -267,7 +267,8 @@ test_notifies_of_engine (void)
     const gchar *property, *value, *engines;
   } rows[] = { { "engine", "sequential", "sequential " },
     { "engine", "sorted", "sequential sorted " },
-    { "method", "soft-linear", "sequential sorted soft-linear " } };
+    { "engine", "spatial", "sequential sorted spatial " },
+    { "method", "soft-linear", "sequential sorted spatial soft-linear " } };
   g_autoptr (GstHarness) h = harness_new ("nmsfilter");
   g_autoptr (GString) engines = g_string_new (NULL);
 

@@ -152,6 +152,7 @@ test_fields (void)
     g_assert_cmpuint (value, ==, stat_of (h->element, counts[i]));
   }
   assert_stats (h->element, "boxes-in=20 boxes-out=10 suppressed=10");
+  g_assert_cmpuint (stat_of (h->element, "time"), >, 0);
 }
 
 /* In a pipeline the message reaches the application before EOS. */

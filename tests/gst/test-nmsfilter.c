@@ -80,26 +80,6 @@ test_frames (void)
   expect_frames (rows, G_N_ELEMENTS (rows));
 }
 
-static void
-test_engines (void)
-{
-  static const gchar *const engines[] = { "auto", "sequential", "sorted", "spatial" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (engines); i++) {
-    g_autofree gchar *line = g_strdup_printf ("nmsfilter engine=%s iou-threshold=0.3", engines[i]);
-    g_autoptr (GstHarness) h = harness_new (line);
-    g_autofree gchar *used = NULL;
-
-    expect_through (h, frame_new (0), "");
-    assert_values (h->element, "engine-in-use", "NULL");
-    expect_through (h, frame_with (TWO_OBJECTS), "2 3");
-    g_object_get (h->element, "engine-in-use", &used, NULL);
-    g_assert_nonnull (strchr (used, '/'));
-    g_assert_cmpint (g_str_has_prefix (used, engines[i]), ==, i > 0);
-    g_assert_cmpuint (stat_of (h->element, "time"), >, 0);
-  }
-}
-
 /* ---------------------------------------------------------------------- tag */
 
 /* A tag replaces an older one. 1 is suppressed by the detection at index 2, which has id 3. */
@@ -125,18 +105,6 @@ test_tag (void)
   roi = gst_buffer_get_video_region_of_interest_meta_id (out, 1);
   g_assert_cmpuint (g_list_length (roi->params), ==, 2);
   assert_stats (h->element, "boxes-in=8 boxes-out=3");
-}
-
-static void
-test_tag_then_remove (void)
-{
-  g_autoptr (GstBuffer)
-      out = filtered ("nmsfilter action=tag iou-threshold=0.3", frame_with (TWO_OBJECTS));
-
-  assert_tags (out, "1=suppressed:1 4=suppressed:2");
-  out = filtered ("nmsfilter iou-threshold=0.3", out);
-  assert_ids (out, "2 3");
-  assert_tag (out, 2, "kept");
 }
 
 /* ------------------------------------------------------- what is a detection */
@@ -246,9 +214,8 @@ test_flush_to_zero (void)
 }
 #endif
 
-static const TestCase cases[] = { CASE (test_frames), CASE (test_engines), CASE (test_tag),
-  CASE (test_tag_then_remove), CASE (test_hints_and_locked), CASE (test_field_types),
-  CASE (test_caps_change), CASE (test_rounding_mode),
+static const TestCase cases[] = { CASE (test_frames), CASE (test_tag), CASE (test_hints_and_locked),
+  CASE (test_field_types), CASE (test_caps_change), CASE (test_rounding_mode),
 #if defined(__SSE2__)
   CASE (test_flush_to_zero),
 #endif
