@@ -92,7 +92,8 @@ recorder_drain (int fd, GString *text)
 typedef struct
 {
   GstHarness *h, *pad;
-  gchar *path, *moved;
+  const gchar *path;
+  gchar *moved;
   GString *got; /* what the reader of a FIFO or the pad boxes has got; NULL for a file */
   int fd;       /* the end of the reader; -1: none */
 } Recorder;
@@ -222,7 +223,6 @@ open_pad (Recorder *r, const gchar *properties, GstBus **bus)
   g_autofree gchar *launch = g_strconcat ("boxrecord ", properties, NULL);
   g_autoptr (GstElement) element = element_new (launch);
 
-  r->got = g_string_new (NULL);
   r->pad = gst_harness_new_with_element (element, NULL, "boxes");
   gst_harness_set_drop_buffers (r->pad, TRUE);
   gst_pad_add_probe (r->pad->sinkpad,
@@ -240,45 +240,42 @@ recorder_row (gconstpointer data)
 {
   const RecorderRow *row = data;
   const gchar *before = row->before ? row->before : "";
-  Recorder r = { .path = text_file_path ("recorded.txt"), .fd = -1 };
+  g_autofree gchar *path = text_file_path ("recorded.txt");
+  g_autofree gchar *expected = row->after ? recorder_text (row->after) : NULL;
+  g_autoptr (GString) got = g_string_new (NULL);
+  Recorder r = { .path = path, .fd = -1 };
   GstBus *bus;
 
-  unlink (r.path);
-  if (g_str_has_prefix (before, "|")) {
-    r.got = g_string_new (NULL);
-    g_assert_cmpint (mkfifo (r.path, 0600), ==, 0);
+  unlink (path);
+  if (*before == '|') {
+    r.got = got;
+    g_assert_cmpint (mkfifo (path, 0600), ==, 0);
     if (!before[1])
-      r.fd = open (r.path, O_RDONLY | O_NONBLOCK);
+      r.fd = open (path, O_RDONLY | O_NONBLOCK);
   } else if (g_str_has_prefix (before, "/dev/")) {
-    g_free (r.path);
-    r.path = g_strdup (before);
+    r.path = before;
   } else if (row->before && !g_str_equal (before, "pad")) {
     g_free (text_file_new ("recorded.txt", before, -1));
   }
-  if (g_str_equal (before, "pad"))
+  if (g_str_equal (before, "pad")) {
+    r.got = got;
     open_pad (&r, row->properties, &bus);
-  else
+  } else {
     r.h = recorder_new (&bus, r.path, row->properties);
+  }
   steps_play (row->steps, play_step, &r);
   steps_must_say (bus, strchr (row->steps, '!') ? GST_MESSAGE_ERROR : GST_MESSAGE_WARNING,
       row->says, NULL);
   if (r.pad)
     gst_harness_teardown (r.pad);
   harness_free (r.h);
-  if (row->after) {
-    g_autofree gchar *expected = recorder_text (row->after);
-
-    if (r.got)
-      g_assert_cmpstr (r.got->str, ==, expected);
-    else
-      text_file_must_be (r.path, expected);
-  }
+  if (expected && r.got)
+    g_assert_cmpstr (got->str, ==, expected);
+  else if (expected)
+    text_file_must_be (r.path, expected);
   if (r.moved)
     text_file_must_be (r.moved, row->before);
   if (r.fd >= 0)
     close (r.fd);
-  if (r.got)
-    g_string_free (r.got, TRUE);
-  g_free (r.path);
   g_free (r.moved);
 }

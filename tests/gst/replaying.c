@@ -81,7 +81,6 @@ replay_x_at (Replay *r, GstClockTime pts)
 static void
 write_step (Replay *r, const gchar *step)
 {
-  g_autofree gchar *old = g_strconcat (r->path, ".1", NULL);
   const gchar *at = step + 1, *result = "ok";
   g_autoptr (GString) text = g_string_new (NULL);
   GstClockTime time = *at == '\'' ? 0 : steps_time (step, &at);
@@ -107,7 +106,8 @@ write_step (Replay *r, const gchar *step)
   } else if (r->fd >= 0) {
     g_assert_cmpint (write (r->fd, text->str, text->len), ==, text->len);
   } else {
-    int fd = open (*step == '<' ? old : r->path, O_WRONLY | O_APPEND | O_CREAT, 0600);
+    g_autofree gchar *path = g_strconcat (r->path, *step == '<' ? ".1" : NULL, NULL);
+    int fd = open (path, O_WRONLY | O_APPEND | O_CREAT, 0600);
 
     g_assert_cmpint (write (fd, text->str, text->len), ==, text->len);
     close (fd);
