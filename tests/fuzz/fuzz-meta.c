@@ -407,7 +407,7 @@ check_append (GstBuffer *target, GstBuffer *source)
 static void
 check_transform (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
 {
-  GstHarness *h = harness_new_caps ("boxtransform", caps);
+  g_autoptr (GstHarness) h = harness_new_caps ("boxtransform", caps);
   const guint before = count_on (buffer), detections = count_detections (buffer);
 
   choose (h, transform_choices, G_N_ELEMENTS (transform_choices), bytes);
@@ -419,7 +419,6 @@ check_transform (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
       g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, detections);
     g_assert_cmpuint (stat_of (h->element, "outside"), ==, before - count_on (out));
   }
-  gst_harness_teardown (h);
 }
 
 /* Sends the boxes of a buffer, which may be tagged, twice through boxsteady, and checks that each
@@ -429,7 +428,7 @@ check_steady (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
 {
   static const Choices choices[] = { { "confirm", { "1", "3" } }, { "hold", { "0", "9" } },
     { "smoothing", { "0", "0.9" } }, { "score", { "best", "box" } }, { "action", { "tag" } } };
-  GstHarness *h = harness_new_caps ("boxsteady", caps);
+  g_autoptr (GstHarness) h = harness_new_caps ("boxsteady", caps);
   const guint64 in = 2 * (guint64) count_detections (buffer);
 
   choose (h, choices, G_N_ELEMENTS (choices), bytes);
@@ -438,7 +437,6 @@ check_steady (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
   g_assert_cmpuint (stat_of (h->element, "boxes-in"), ==, in);
   g_assert_cmpuint (stat_of (h->element, "boxes-out") + stat_of (h->element, "unconfirmed"), ==,
       in + stat_of (h->element, "held"));
-  gst_harness_teardown (h);
 }
 
 /* Selects boxes of a buffer, which may be tagged, and checks that each one is counted. */
@@ -447,7 +445,7 @@ check_select (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
 {
   static const gchar *const drops[] = { "too-small", "too-large", "wrong-aspect-ratio",
     "outside-roi", "dropped-class", "cut-by-edge", NULL };
-  GstHarness *h = harness_new_caps ("boxselect", caps);
+  g_autoptr (GstHarness) h = harness_new_caps ("boxselect", caps);
   const guint before = count_on (buffer), detections = count_detections (buffer);
   guint64 sum;
   gint action;
@@ -458,7 +456,6 @@ check_select (GstBuffer *buffer, const gchar *caps, FuzzBytes *bytes)
   g_object_get (h->element, "action", &action, NULL);
   g_assert_cmpuint (before - count_on (buffer), ==, action == 0 ? sum : 0);
   gst_buffer_unref (buffer);
-  gst_harness_teardown (h);
 }
 
 static void
@@ -479,8 +476,9 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   FuzzBytes bytes = { data, size }, same;
   guint8 how = fuzz_take_byte (&bytes);
   const gchar *caps = all_caps[fuzz_take_byte (&bytes) % G_N_ELEMENTS (all_caps)];
-  GstHarness *remove, *tag;
-  GstBuffer *original, *shared, *removed, *tagged;
+  g_autoptr (GstHarness) remove = NULL, tag = NULL;
+  g_autoptr (GstBuffer) original = NULL, removed = NULL;
+  GstBuffer *shared, *tagged;
   guint in, gone;
   gint method;
 
@@ -515,9 +513,5 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   check_transform (how & 2 ? tagged : gst_buffer_ref (removed), caps, &transform);
   if (!(how & 2))
     gst_buffer_unref (tagged);
-  gst_buffer_unref (removed);
-  gst_buffer_unref (original);
-  gst_harness_teardown (remove);
-  gst_harness_teardown (tag);
   return 0;
 }
