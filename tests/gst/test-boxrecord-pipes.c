@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* boxrecord: pipes whose readers are slow, late, gone, or shared by several recorders. */
 #include <fcntl.h>
-#include <gst/video/video.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,18 +56,16 @@ a_stalled_stream_warns_and_goes_on (void)
   Pusher pusher = { recorder_new (&bus, path, ""), 0 };
   GThread *thread = g_thread_new ("push", push_until_refused, &pusher);
   g_autoptr (GString) text = g_string_new (NULL);
-  GstMessage *message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_WARNING);
+  g_autoptr (GstMessage)
+      message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_WARNING);
   gint before = g_atomic_int_get (&pusher.pushed), i;
 
-  if (message == NULL)
-    g_error ("no warning");
-  gst_message_unref (message);
+  g_assert_nonnull (message);
   for (i = 0; i < 500 && g_atomic_int_get (&pusher.pushed) < before + 10; i++) {
     recorder_drain (fd, text);
     g_usleep (10000);
   }
-  if (!(i < 500))
-    g_error ("the stream did not go on");
+  g_assert_cmpint (i, <, 500);
   gst_element_set_state (pusher.h->element, GST_STATE_NULL);
   g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (thread)), ==, GST_FLOW_FLUSHING);
   recorder_drain (fd, text);
@@ -179,8 +176,8 @@ a_line_fills_an_empty_pipe (void)
   gst_buffer_add_video_region_of_interest_meta (buffer, label, 1, 2, 3, 4);
   g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
   recorder_drain (fd, text);
-  if (!(text->len > 1024 * 1024 - 3 * 4096 && text->len < 1024 * 1024))
-    g_error ("the line has %" G_GSIZE_FORMAT " bytes", text->len);
+  g_assert_cmpuint (text->len, >, 1024 * 1024 - 3 * 4096);
+  g_assert_cmpuint (text->len, <, 1024 * 1024);
   g_assert_cmpint (recorder_lines (text->str), ==, 1);
   close (fd);
 }
