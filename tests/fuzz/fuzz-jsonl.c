@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* fuzz-jsonl: parses bytes as JSON Lines, and checks that the boxes survive being
  * written and parsed again. Also parses them as one line without its boxes. */
-#include <string.h>
-
 #include "fuzzfile.h"
 #include "records/jsonl.h"
 
 int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
+/* Checks the round trip of a frame in a size that depends on its line. */
 static void
-check_round_trip (RecordedFrame *frame, gint width, gint height)
+check (RecordedFrame *frame)
 {
+  const gint widths[] = { frame->width, 640, 0 }, heights[] = { frame->height, 7, 0 };
+  const gint width = widths[frame->line % 3], height = heights[frame->line % 3];
   JsonlParser *parser = jsonl_parser_new ();
-  GString *once = g_string_new (NULL), *again = g_string_new (NULL);
+  g_autoptr (GString) once = g_string_new (NULL), again = g_string_new (NULL);
   GError *error = NULL;
 
   if (recorded_frame_fit (frame, width, height, NULL)) {
@@ -26,17 +27,7 @@ check_round_trip (RecordedFrame *frame, gint width, gint height)
     jsonl_format (frame, again);
     g_assert_cmpstr (once->str, ==, again->str);
   }
-  g_string_free (once, TRUE);
-  g_string_free (again, TRUE);
   jsonl_parser_free (parser);
-}
-
-static void
-check (RecordedFrame *frame)
-{
-  const gint widths[] = { frame->width, 640, 0 }, heights[] = { frame->height, 7, 0 };
-
-  check_round_trip (frame, widths[frame->line % 3], heights[frame->line % 3]);
 }
 
 /* Parses the bytes as one line. A line whose boxes are valid has a valid header. */

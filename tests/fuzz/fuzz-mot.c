@@ -23,7 +23,7 @@ exact (const Box *box)
 static void
 check (RecordedFrame *frame)
 {
-  GString *once = g_string_new (NULL), *again = g_string_new (NULL);
+  g_autoptr (GString) once = g_string_new (NULL), again = g_string_new (NULL);
 
   g_assert (recorded_frame_fit (frame, 1921, 1081, NULL));
   for (guint i = 0; i < frame->boxes->len; i++) {
@@ -46,8 +46,6 @@ check (RecordedFrame *frame)
       g_assert_cmpstr (once->str, ==, again->str);
     g_array_unref (one.boxes);
   }
-  g_string_free (once, TRUE);
-  g_string_free (again, TRUE);
 }
 
 int
