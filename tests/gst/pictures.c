@@ -42,9 +42,8 @@ pixel_at (const Picture *picture, gint x, gint y)
   return picture->unpacked + ((gsize) y * picture->width + x) * picture->bytes;
 }
 
-/* Returns the upper 8 bits of a component of a pixel: alpha, and RGB or YUV. */
-static guint8
-component (const Picture *picture, gint x, gint y, guint c)
+guint8
+picture_component (const Picture *picture, gint x, gint y, guint c)
 {
   const guint8 *pixel = pixel_at (picture, x, y);
 
@@ -57,8 +56,8 @@ picture_rgb (const Picture *picture, gint x, gint y)
 {
   const GstVideoInfo *info = &picture->info;
   const gboolean full = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
-  const gint a = component (picture, x, y, 1), b = component (picture, x, y, 2),
-             c = component (picture, x, y, 3);
+  const gint a = picture_component (picture, x, y, 1), b = picture_component (picture, x, y, 2),
+             c = picture_component (picture, x, y, 3);
   gdouble kr = 0.299, kb = 0.114, luma, u, v, rgb[3];
   guint32 result = 0;
 
@@ -74,12 +73,6 @@ picture_rgb (const Picture *picture, gint x, gint y)
   for (guint i = 0; i < 3; i++)
     result = result << 8 | (guint32) CLAMP (lrint (255 * rgb[i]), 0, 255);
   return result;
-}
-
-guint8
-picture_alpha (const Picture *picture, gint x, gint y)
-{
-  return component (picture, x, y, 0);
 }
 
 gboolean

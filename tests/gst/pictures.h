@@ -25,10 +25,11 @@ Picture *picture_read (const GstVideoInfo *info, GstBuffer *buffer);
 void picture_free (Picture *picture);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Picture, picture_free)
 
-/* picture_rgb returns a pixel as 0xRRGGBB, full range. picture_same returns whether two pictures
+/* picture_rgb returns a pixel as 0xRRGGBB, full range. picture_component returns the upper 8 bits
+ * of its component: 0 is alpha, 1 to 3 are RGB or YUV. picture_same returns whether two pictures
  * have exactly the same components there. */
 guint32 picture_rgb (const Picture *picture, gint x, gint y);
-guint8 picture_alpha (const Picture *picture, gint x, gint y);
+guint8 picture_component (const Picture *picture, gint x, gint y, guint c);
 gboolean picture_same (const Picture *a, const Picture *b, gint x, gint y);
 /* Returns how many pixels differ within x1 <= x < x2, y1 <= y < y2, or on the whole picture. */
 guint picture_changed (const Picture *a, const Picture *b, gint x1, gint y1, gint x2, gint y2);

@@ -117,8 +117,44 @@ check_random_box (GRand *rand, GstVideoFormat format, gint width, gint height)
         g_error ("%s %dx%d, box %s, thickness %d: pixel %d,%d is %06x", finfo->name, width, height,
             box, thickness, x, y, picture_rgb (after, x, y));
       if (drawn && finfo->n_components == 4) /* two bits unpack to 192 */
-        g_assert_cmpuint (picture_alpha (after, x, y), ==, finfo->depth[3] == 2 ? 192 : 255);
+        g_assert_cmpuint (picture_component (after, x, y, 0), ==, finfo->depth[3] == 2 ? 192 : 255);
     }
+}
+
+/* Draws a label, whose text begins at 4, 0 on each chroma grid. Its samples are those of ARGB or
+ * AYUV: of the first one of the pixels that share a sample where GStreamer packs them, else of all
+ * on average. */
+static void
+check_label (GstVideoFormat format)
+{
+  static const gchar launch[] = "boxoverlay font-desc=\"Sans 16px\"", box[] = "0 Wag 0,0,96,64";
+  const GstVideoInfo info = video_info_of (format, PICTURE_WIDTH, PICTURE_HEIGHT);
+  const GstVideoFormatInfo *finfo = info.finfo;
+  GstVideoInfo plain = video_info_of (GST_VIDEO_INFO_IS_RGB (&info) ? GST_VIDEO_FORMAT_ARGB
+                                                                    : GST_VIDEO_FORMAT_AYUV,
+      PICTURE_WIDTH, PICTURE_HEIGHT);
+  g_autoptr (Picture) found = overlay_boxes (launch, &info, box), expected = NULL;
+  const gboolean packs = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, 0) == 0
+      || (finfo->depth[0] > 8 && finfo->n_planes == 1);
+
+  plain.colorimetry = info.colorimetry;
+  expected = overlay_boxes (launch, &plain, box);
+  for (guint c = 0; c < MIN (finfo->n_components, 3); c++) {
+    const gint w = 1 << finfo->w_sub[c], h = 1 << finfo->h_sub[c], count = packs ? 1 : w * h;
+    const gint rounding = finfo->depth[c] < 8 ? 1 << (8 - finfo->depth[c])
+                                              : (finfo->depth[c] > 8) + (count > 1);
+
+    for (gint y = 0; y < 16; y += h)
+      for (gint x = 0; x < 40; x += w) {
+        gint sum = 0;
+
+        for (gint i = 0; i < count; i++)
+          sum += picture_component (found, x + i % w, y + i / w, c + 1)
+              - picture_component (expected, x + i % w, y + i / w, c + 1);
+        if (ABS (sum) > rounding * count)
+          g_error ("%s: component %u at %d,%d differs by %d", finfo->name, c, x, y, sum / count);
+      }
+  }
 }
 
 /* Paints on all raw formats but those with a palette or tiles, which it does not list. */
@@ -148,6 +184,7 @@ test_formats (void)
       check_random_box (rand, formats[i],
           PICTURE_WIDTH + (formats[i] != GST_VIDEO_FORMAT_VYUY ? k % 2 : 0),
           PICTURE_HEIGHT + k % 2);
+    check_label (formats[i]);
   }
 }
 

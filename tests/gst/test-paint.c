@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-paint: the parts that boxoverlay draws with: planes, label placement and label
+/* test-paint: the parts that boxoverlay draws with: blending, label placement and label
  * cache. */
 #include <math.h>
 #include <string.h>
@@ -10,50 +10,9 @@
 #include "overlay/paint.h"
 #include "pictures.h"
 
-static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12,
-  GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_Y41B, GST_VIDEO_FORMAT_YUV9, GST_VIDEO_FORMAT_RGB,
-  GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_ARGB64, GST_VIDEO_FORMAT_GRAY8,
-  GST_VIDEO_FORMAT_I420_10BE, GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_v210,
-  GST_VIDEO_FORMAT_RGB16, GST_VIDEO_FORMAT_r210, GST_VIDEO_FORMAT_IYU1 };
-
-typedef struct
-{
-  GstVideoInfo info;
-  GstBuffer *buffer;
-  GstVideoFrame frame;
-  PaintCanvas canvas;
-} Fixture;
-
-static void
-fixture_open (Fixture *f, GstVideoFormat format, gint width, gint height)
-{
-  f->info = video_info_of (format, width, height);
-  f->buffer = video_buffer_new (&f->info);
-  g_assert_true (gst_video_frame_map (&f->frame, &f->info, f->buffer, GST_MAP_READWRITE));
-  g_assert_true (paint_canvas_init (&f->canvas, &f->frame));
-}
-
-static Picture *
-fixture_close (Fixture *f)
-{
-  Picture *picture;
-
-  paint_canvas_finish (&f->canvas);
-  gst_video_frame_unmap (&f->frame);
-  picture = picture_read (&f->info, f->buffer);
-  gst_buffer_unref (f->buffer);
-  return picture;
-}
-
+/* Returns a random position on the frame. */
 static gint64
-random_on_grid (GRand *rand, gint size, gint step)
-{
-  return (gint64) g_rand_int_range (rand, -size / step, 2 * size / step) * step;
-}
-
-/* Returns a random size, or a random position on the frame. */
-static gint64
-random_size (GRand *rand, gint size, gint step)
+random_place (GRand *rand, gint size, gint step)
 {
   return (gint64) g_rand_int_range (rand, 0, MAX (size / step, 1)) * step;
 }
@@ -84,76 +43,40 @@ test_blend (void)
     ramp[a] = (guint8) a;
   for (guint i = 0; i < G_N_ELEMENTS (inks) * G_N_ELEMENTS (blended); i++) {
     const GstVideoFormat format = blended[i % G_N_ELEMENTS (blended)];
+    const GstVideoInfo info = video_info_of (format, 256, 1);
+    const gint pstride = GST_VIDEO_INFO_COMP_PSTRIDE (&info, 0);
+    const gint padding = format == GST_VIDEO_FORMAT_xRGB ? 0
+        : format == GST_VIDEO_FORMAT_BGRx                ? 3
+                                                         : -1;
     const guint ink = inks[i / G_N_ELEMENTS (blended)] & 255;
+    g_autoptr (GstBuffer) buffer = video_buffer_new (&info);
+    GstVideoFrame frame;
+    PaintCanvas canvas;
+    PaintColor color;
 
+    g_assert_true (gst_video_frame_map (&frame, &info, buffer, GST_MAP_READWRITE));
+    g_assert_true (paint_canvas_init (&canvas, &frame));
+    color = paint_color (&canvas, ink * 0x010101);
     for (guint from = 0; from < 256; from++) {
-      Fixture f;
-      PaintColor color;
-      gint pstride, padding;
-
-      fixture_open (&f, format, 256, 1);
-      pstride = GST_VIDEO_FRAME_COMP_PSTRIDE (&f.frame, 0);
-      padding = format == GST_VIDEO_FORMAT_xRGB ? 0 : format == GST_VIDEO_FORMAT_BGRx ? 3 : -1;
-      memset (f.frame.data[0], (gint) from, (gsize) (256 * pstride));
-      color = paint_color (&f.canvas, ink * 0x010101);
-      paint_mask (&f.canvas, 0, 0, &mask, &color);
+      memset (frame.data[0], (gint) from, (gsize) (256 * pstride));
+      paint_mask (&canvas, 0, 0, &mask, &color);
       for (gint k = 0; k < 256 * pstride; k++) {
         const guint a = k % pstride == padding ? 0 : (guint) (k / pstride);
         const gint exact = (gint) floor ((from * (255 - a) + ink * a) / 255.0 + 0.5);
 
-        g_assert_cmpint (((guint8 *) f.frame.data[0])[k], ==, exact);
+        g_assert_cmpint (((guint8 *) frame.data[0])[k], ==, exact);
       }
-      picture_free (fixture_close (&f));
     }
+    paint_canvas_finish (&canvas);
+    gst_video_frame_unmap (&frame);
   }
-}
-
-/* A mask of full coverage paints the same pixels as a fill, at any position. */
-static void
-test_masks (void)
-{
-  guint8 full[40 * 24];
-  g_autoptr (GRand) rand = g_rand_new_with_seed (3);
-
-  memset (full, 255, sizeof full);
-  for (guint round = 0; round < 40 * G_N_ELEMENTS (formats); round++) {
-    PaintMask mask = { 40, 24, 40, 0, full, NULL };
-    Fixture f[2];
-    PaintRect r;
-    PaintColor color;
-
-    for (guint i = 0; i < 2; i++)
-      fixture_open (&f[i], formats[round % G_N_ELEMENTS (formats)], 61, 47);
-    r.x1 = random_on_grid (rand, 60, f->canvas.step_x);
-    r.y1 = random_on_grid (rand, 48, f->canvas.step_y);
-    r.x2 = r.x1 + 40;
-    r.y2 = r.y1 + 24;
-    color = paint_color (&f->canvas, 0x20c040);
-    paint_mask_shrink (&f->canvas, &mask);
-    paint_fill (&f[0].canvas, &r, &color);
-    paint_mask (&f[1].canvas, (gint) r.x1, (gint) r.y1, &mask, &color);
-    picture_assert_same (fixture_close (&f[0]), fixture_close (&f[1]));
-    g_free ((gpointer) mask.sub);
-  }
-}
-
-static void
-test_shrink (void)
-{
-  static const guint8 data[] = { 10, 20, 30, 40, 200, 0, 0, 1, 2, 255, 50, 50, 50, 50, 50 };
-  static const guint8 means[] = { 7, 18, 113, 25, 25, 12 };
-  const PaintCanvas canvas = canvas_of (GST_VIDEO_FORMAT_I420, 8, 8);
-  PaintMask mask = { 5, 3, 5, 0, data, NULL };
-
-  g_assert_cmpuint (paint_mask_shrink (&canvas, &mask), ==, 6);
-  g_assert_cmpint (mask.sub_stride, ==, 3);
-  g_assert_cmpmem (mask.sub, 6, means, 6);
-  g_free ((gpointer) mask.sub);
 }
 
 static void
 test_places (void)
 {
+  static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_RGB,
+    GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_Y41B };
   g_autoptr (GRand) rand = g_rand_new_with_seed (5);
 
   for (guint round = 0; round < 20; round++) {
@@ -169,8 +92,8 @@ test_places (void)
       gint w = canvas.step_x * g_rand_int_range (rand, 1, 20);
       gint h = canvas.step_y * g_rand_int_range (rand, 1, 8);
 
-      box.x1 = random_size (rand, width, canvas.step_x);
-      box.y1 = random_size (rand, height, canvas.step_y);
+      box.x1 = random_place (rand, width, canvas.step_x);
+      box.y1 = random_place (rand, height, canvas.step_y);
       box.x2 = MIN (box.x1 + g_rand_int_range (rand, 1, 80), width);
       box.y2 = MIN (box.y1 + g_rand_int_range (rand, 1, 80), height);
       if (!label_placement_find (&placement, &canvas, &box, w, h, &label))
@@ -247,7 +170,7 @@ test_bounded_cache (void)
   label_cache_free (cache);
 }
 
-static const TestCase cases[] = { CASE (test_blend), CASE (test_masks), CASE (test_shrink),
-  CASE (test_places), CASE (test_rendered_once), CASE (test_bounded_cache), { NULL } };
+static const TestCase cases[] = { CASE (test_blend), CASE (test_places), CASE (test_rendered_once),
+  CASE (test_bounded_cache), { NULL } };
 
 GST_TEST_PROGRAM (cases);
