@@ -13,18 +13,6 @@
 #define PERSON 0xff6a95 /* the colour of the class person */
 #define GREY 0xb4b4b4   /* the colour of dropped boxes */
 
-static gint
-floor_div (gint a, gint b)
-{
-  return a / b - (a % b < 0);
-}
-
-static gint
-ceil_to (gint v, gint step)
-{
-  return (v + step - 1) / step * step;
-}
-
 /* What an outline looks like along an axis. */
 typedef struct
 {
@@ -35,12 +23,12 @@ typedef struct
 static Axis
 axis_of (gint start, gint length, gint step, gint thickness, gboolean dropped)
 {
-  const gint from = floor_div (2 * start + step, 2 * step) * step;
-  const gint to = floor_div (2 * (start + length) + step, 2 * step) * step;
-  const gint thick = ceil_to (thickness, step);
+  const gint from = GST_ROUND_DOWN_N (start + step / 2, step);
+  const gint to = GST_ROUND_DOWN_N (start + length + step / 2, step);
+  const gint thick = GST_ROUND_UP_N (thickness, step);
 
-  return (
-      Axis) { from, MAX (to, from + thick), thick, dropped ? ceil_to (3 * thickness, step) : 0 };
+  return (Axis) { from, MAX (to, from + thick), thick,
+    dropped ? GST_ROUND_UP_N (3 * thickness, step) : 0 };
 }
 
 /* Returns whether a position is on one of the two lines across the axis; on a dash of those along
