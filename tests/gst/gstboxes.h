@@ -165,22 +165,25 @@ frame_with (const gchar *boxes)
   return buffer;
 }
 
+/* A loop over the regions of a buffer, in its order. */
+#define EACH_REGION(buffer, roi) \
+  for (gpointer state_ = NULL; \
+       (roi = (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, &state_, \
+            GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) \
+       != NULL;)
+
 /* Returns the ids of all regions on the buffer, in its order: "1 4 7". Static. */
 static inline const gchar *
 ids_on (GstBuffer *buffer)
 {
   static GString *text = NULL;
-  GstMeta *meta;
-  gpointer state = NULL;
+  GstVideoRegionOfInterestMeta *roi;
 
   if (text == NULL)
     text = g_string_new (NULL);
   g_string_truncate (text, 0);
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-      != NULL)
-    g_string_append_printf (text, "%s%d", text->len ? " " : "",
-        ((GstVideoRegionOfInterestMeta *) meta)->id);
+  EACH_REGION (buffer, roi)
+  g_string_append_printf (text, "%s%d", text->len ? " " : "", roi->id);
   return text->str;
 }
 
@@ -189,20 +192,14 @@ static inline const gchar *
 boxes_on (GstBuffer *buffer)
 {
   static GString *text = NULL;
-  gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *roi;
 
   if (text == NULL)
     text = g_string_new (NULL);
   g_string_truncate (text, 0);
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-      != NULL) {
-    const GstVideoRegionOfInterestMeta *roi = (GstVideoRegionOfInterestMeta *) meta;
-
-    g_string_append_printf (text, "%s%d,%d,%u,%u", text->len ? " " : "", (gint) roi->x,
-        (gint) roi->y, roi->w, roi->h);
-  }
+  EACH_REGION (buffer, roi)
+  g_string_append_printf (text, "%s%d,%d,%u,%u", text->len ? " " : "", (gint) roi->x, (gint) roi->y,
+      roi->w, roi->h);
   return text->str;
 }
 

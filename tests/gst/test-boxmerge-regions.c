@@ -9,14 +9,10 @@ static void
 assert_regions (GstBuffer *buffer, const gchar *expected)
 {
   g_autoptr (GString) text = g_string_new (NULL);
-  gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *roi;
 
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-      != NULL) {
-    const GstVideoRegionOfInterestMeta *roi = (GstVideoRegionOfInterestMeta *) meta;
-
+  EACH_REGION (buffer, roi)
+  {
     g_string_append_printf (text, "%s %d,%d,%u,%u id=%d parent=%d",
         g_quark_to_string (roi->roi_type), (gint) roi->x, (gint) roi->y, roi->w, roi->h, roi->id,
         roi->parent_id);

@@ -72,13 +72,10 @@ happen (GstHarness *h, const gchar *word, GstClockTime *time, GstBuffer *buffer)
 static void
 write_regions (GString *text, GstBuffer *buffer)
 {
-  gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *roi;
 
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-      != NULL) {
-    GstVideoRegionOfInterestMeta *roi = (GstVideoRegionOfInterestMeta *) meta;
+  EACH_REGION (buffer, roi)
+  {
     const GstStructure *s = gst_video_region_of_interest_meta_get_param (roi, "object_id");
     gint id;
 
