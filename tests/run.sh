@@ -67,8 +67,7 @@ beside the others, and their output comes at the end):
             slow scripts (root only)
   valgrind  the core suite under valgrind
   tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
-            compiled by libtpu, translated for XLA's CPU plugin (both fetched
-            from PyPI; without it: skipped)
+            compiled by libtpu (fetched from PyPI, as jax; without it: skipped)
   methods   the methods compared with the libraries that have them, which are downloaded
             from PyPI (without it: skipped)
   frameworks  the Python package in JAX and other libraries, which are downloaded from PyPI
@@ -584,10 +583,14 @@ stage_fresh () { check "README's commands on a bare Debian 12" "$NMS_ROOT/tests/
 # Only the program xlatext loads libtpu, in a process for each module.
 stage_tpu ()
 {
-  local folder="$NMS_BUILD_DIR/xla"
-  build_release && fetch_plugin tpu && fetch_plugin cpu || return 0
-  NMS_TEST_LIBTPU="$folder/libtpu.so" NMS_TEST_XLA_PLUGIN="$folder/xla_cpu_pjrt.so" \
-    suites release --suite tpu
+  local folder="$NMS_BUILD_DIR/xla" python="$NMS_BUILD_DIR/tpu-python"
+  local here="$NMS_ROOT/tests/frameworks"
+  build_release || return 0
+  # shellcheck disable=SC2046
+  check "install jax" "$here/frameworks.sh" --install "$python" \
+    $(grep -E '^(jax|numpy)==' "$here/requirements.txt") || return 0
+  fetch_plugin tpu || return 0
+  NMS_TEST_FRAMEWORKS="$python" NMS_TEST_LIBTPU="$folder/libtpu.so" suites release --suite tpu
 }
 
 stage_methods ()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs a JAX program for TPUs on the CPU: its kernel is replaced by a call to the evaluator of
-tests/tpu, which executes the text of the kernel; XLA runs the rest."""
+"""Runs programs with jaxlib on the CPU, also those for TPUs: their kernel is replaced by a call to
+the evaluator of tests/tpu, which executes the text of the kernel; XLA runs the rest."""
 import base64
 import ctypes
 import dataclasses
@@ -10,6 +10,10 @@ import sys
 
 import jax
 import numpy as np
+from jax._src.interpreters import mlir
+from jax.extend import backend
+from jaxlib import _jax
+from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tpu"))
@@ -39,11 +43,25 @@ def buffers_of(frame, offset):
     return [array_of(at(at(frame, offset + 32), 8 * i)) for i in range(at(frame, offset + 16))]
 
 
+class Jaxlib:
+    """Compiles a text with the compiler of jaxlib."""
+
+    def __init__(self, text):
+        self.device = jax.devices("cpu")[0]
+        self.executable = backend.get_backend("cpu").compile_and_load(
+            text.encode(), _jax.DeviceList((self.device,)), _jax.CompileOptions())
+
+    def __call__(self, *arrays):
+        given = [jax.device_put(a, self.device) for a in arrays]
+        return [np.asarray(a) for a in self.executable.execute(given)]
+
+
 class Runner:
     """The handler that XLA calls. `kernels` are the evaluators, by the number of the call."""
 
     def __init__(self):
         self.kernel, self.calls, self.error = None, 0, None
+        self.text, self.program = None, None  # that run_text compiled last
         # (kept as long as this object, because XLA calls it)
         self.handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(self.handle)
         pointer = ctypes.cast(self.handler, ctypes.c_void_p)
@@ -64,17 +82,32 @@ class Runner:
             self.error = error
         return None
 
-    def run(self, program, *arrays):
-        """Runs a program that jax.export made for "tpu"."""
-        text = str(program.mlir_module())
+    def replace(self, text):
+        """Returns a text that calls the evaluator instead of its kernel."""
+        self.text = None
         bodies = BODY.findall(text)
         assert len(bodies) == 1, f"{len(bodies)} kernels"
-        self.kernel = Kernel(base64.b64decode(bodies[0]).decode(), True)
-        call = rf"stablehlo.custom_call @{TARGET}(\1) {{api_version = 4 : i32}} : "
-        code = stablehlo.serialize_portable_artifact_str(CALL.sub(call, text),
-                                                         stablehlo.get_current_version())
-        result = dataclasses.replace(program, mlir_module_serialized=code).call(*arrays)
-        jax.block_until_ready(result)
+        self.kernel = Kernel(base64.b64decode(bodies[0]).decode())
+        return CALL.sub(rf"stablehlo.custom_call @{TARGET}(\1) {{api_version = 4 : i32}} : ", text)
+
+    def check(self, results):
+        """Waits for results, and raises an error of the evaluator."""
+        jax.block_until_ready(results)
         if self.error:
-            raise self.error
-        return result
+            error, self.error = self.error, None
+            raise error
+        return results
+
+    def run(self, program, *arrays):
+        """Runs a program that jax.export made for "tpu"."""
+        code = stablehlo.serialize_portable_artifact_str(self.replace(str(program.mlir_module())),
+                                                         stablehlo.get_current_version())
+        return self.check(dataclasses.replace(program, mlir_module_serialized=code).call(*arrays))
+
+    def run_text(self, text, arrays, flush):
+        """Runs a text of StableHLO with a kernel, as Kernel does with or without `flush`."""
+        if text != self.text:
+            printed = str(ir.Module.parse(text, mlir.make_ir_context()))
+            self.program, self.text = Jaxlib(self.replace(printed)), text
+        self.kernel.flush = flush
+        return self.check(self.program(*arrays))

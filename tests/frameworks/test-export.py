@@ -11,13 +11,11 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 import iree.compiler  # noqa: E402 (the variable above is read by the import)
 import iree.runtime  # noqa: E402
-import jax  # noqa: E402
 import numpy as np  # noqa: E402
-from jax.extend import backend  # noqa: E402
-from jaxlib import _jax  # noqa: E402
 from ml_dtypes import bfloat16  # noqa: E402
 
 import nmscore  # noqa: E402
+from kernelcall import Jaxlib  # noqa: E402
 from nmscore import export  # noqa: E402
 
 BOXES = 200
@@ -55,19 +53,6 @@ def random_frame(rng, boxes=BOXES):
     scores[rng.random(boxes) < 0.01] = np.nan
     return rows, scores, {"classes": rng.integers(-1, 3, boxes).astype(np.int32),
                           "parents": rng.integers(-1, boxes, boxes).astype(np.int32)}
-
-
-class Jaxlib:
-    """Compiles a text with the compiler of jaxlib."""
-
-    def __init__(self, text):
-        self.device = jax.devices("cpu")[0]
-        self.executable = backend.get_backend("cpu").compile_and_load(
-            text.encode(), _jax.DeviceList((self.device,)), _jax.CompileOptions())
-
-    def __call__(self, *arrays):
-        given = [jax.device_put(a, self.device) for a in arrays]
-        return [np.asarray(a) for a in self.executable.execute(given)]
 
 
 class Iree:

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
 tpurun: executes the text of a kernel for TPUs operation by operation with numpy.
-Every line must match the one known form of its operation completely, with types and
-attributes, and every operand must have the type that the line states: other text
-raises Unknown. Memory that a kernel has not written holds NaN or a large number. With
-`flush`, subnormal operands and results of float operations are zero, as on a TPU.
+jaxlib's MLIR parses and verifies the text. An operation that is not known here raises
+Unknown. Memory that a kernel has not written holds NaN or a large number. With `flush`, subnormal
+operands and results of float operations are zero, as on a TPU.
 """
 import re
 
 import numpy as np
+from jax._src.interpreters import mlir
+from jax._src.lib import tpu
+from jaxlib.mlir import ir
 
 
 class Unknown(Exception):
@@ -18,77 +20,35 @@ class Unknown(Exception):
 # numbers of bf16 are kept as float32
 DTYPES = {'f32': np.float32, 'bf16': np.float32, 'i32': np.int32, 'i1': np.bool_,
           'index': np.int64}
-VALUE = r'(%\w+(?:#\d+)?)'
 WILD = np.int32(0x5bad5bad)
 
 
 class Type:
-    """vector<8x128xf32>, tensor<1024xi32>, memref<...>, i32: kind, shape, element."""
+    """The shape and the elements of vector<8x128xf32>, tensor<1024xi32>, memref<...>, i32."""
 
     def __init__(self, text):
-        m = re.fullmatch(r'(vector|tensor)<((?:\d+x)*)(\w+)>', text)
-        r = re.fullmatch(r'memref<((?:\d+x)*)(\w+), #tpu\.memory_space<vmem>>', text)
-        if m:
-            self.kind, dims, self.element = m.groups()
-        elif r:
-            self.kind, (dims, self.element) = 'memref', r.groups()
-        else:
-            self.kind, dims, self.element = 'scalar', '', text
+        dims, self.element = re.match(r'(?:\w+<)?((?:\d+x)*)(\w+)', str(text)).groups()
         if self.element not in DTYPES:
             raise Unknown(f'type {text}')
         self.shape = tuple(int(d) for d in dims.split('x') if d)
         self.dtype = DTYPES[self.element]
-        self.text = text
 
     def check(self, value):
         value = np.asarray(value)
         if value.dtype != self.dtype or value.shape != self.shape:
-            raise Unknown(f'{value.dtype}{value.shape} is not {self.text}')
+            raise Unknown(f'{value.dtype}{value.shape} is not {self.element} {self.shape}')
         return value
 
     def wild(self):
-        return np.full(self.shape, np.nan if self.dtype == np.float32 else WILD,
-                       self.dtype)
-
-
-def literal(text, type_):
-    """Returns the value of 3, 0x7F800000 (the bits of a float), -2147483648."""
-    if re.fullmatch(r'0x[0-9A-F]{8}', text):
-        if type_.element != 'f32':
-            raise Unknown(f'literal {text} of {type_.text}')
-        return np.full(type_.shape, np.array(int(text, 16), np.uint32).view(np.float32))
-    if type_.element == 'f32':
-        if not re.fullmatch(r'-?\d+\.\d+', text):
-            raise Unknown(f'literal {text} of f32')
-        return np.full(type_.shape, float(text), np.float32)
-    if not re.fullmatch(r'-?\d+', text):
-        raise Unknown(f'literal {text}')
-    return np.full(type_.shape, int(text), type_.dtype)
+        return np.full(self.shape, np.nan if self.dtype == np.float32 else WILD, self.dtype)
 
 
 def shift_right(a, b):
     return (a.view(np.uint32) >> b.view(np.uint32)).view(np.int32)
 
 
-FLOAT = {
-    'arith.addf': np.add, 'arith.subf': np.subtract, 'arith.mulf': np.multiply,
-    'arith.maximumf': np.maximum, 'arith.minimumf': np.minimum,
-}
-INTEGER = {
-    'arith.addi': np.add, 'arith.subi': np.subtract, 'arith.muli': np.multiply,
-    'arith.andi': np.bitwise_and, 'arith.ori': np.bitwise_or, 'arith.xori': np.bitwise_xor,
-    'arith.shrui': shift_right, 'arith.shli': np.left_shift, 'arith.minsi': np.minimum,
-}
-COMPARE_FLOAT = {'ogt': np.greater, 'oge': np.greater_equal, 'olt': np.less, 'oeq': np.equal}
-COMPARE_INTEGER = {'sgt': np.greater, 'sge': np.greater_equal, 'slt': np.less,
-                   'sle': np.less_equal, 'eq': np.equal, 'ne': np.not_equal}
-REDUCE = {
-    'maximumf': (np.maximum.reduce, 'f32', '0xFF800000'),
-    'minimumf': (np.minimum.reduce, 'f32', '0x7F800000'),
-    'maxsi': (np.maximum.reduce, 'i32', '-2147483648'),
-    'minsi': (np.minimum.reduce, 'i32', '2147483647'),
-    'add': (lambda a, axis: np.add.reduce(a, axis=axis, dtype=a.dtype), None, None),
-}
+def count_bits(a):
+    return np.unpackbits(a[..., None].view(np.uint8), axis=-1).sum(-1, dtype=np.int32)
 
 
 def exact_bf16(value):
@@ -98,413 +58,229 @@ def exact_bf16(value):
     return value
 
 
+def whole(*values):
+    """Refuses numbers with fractions, of which a sum may depend on the order."""
+    if not all(np.array_equal(v, np.rint(v)) for v in values):
+        raise Unknown('a sum of floats whose order matters')
+
+
+def product(a, b, c):
+    whole(a, b, c)
+    if (np.abs(a).astype(np.float64) @ np.abs(b) + np.abs(c)).max() >= 2 ** 24:
+        raise Unknown('a product whose rounding matters')
+    return (a.astype(np.float64) @ b + c).astype(np.float32)
+
+
+# flushed, if asked for
+FLOAT = {'arith.addf': np.add, 'arith.subf': np.subtract, 'arith.mulf': np.multiply,
+         'arith.maximumf': np.maximum, 'arith.minimumf': np.minimum}
+EXACT = {'arith.addi': np.add, 'arith.subi': np.subtract, 'arith.muli': np.multiply,
+         'arith.andi': np.bitwise_and, 'arith.ori': np.bitwise_or, 'arith.xori': np.bitwise_xor,
+         'arith.shrui': shift_right, 'arith.shli': np.left_shift, 'arith.minsi': np.minimum,
+         'arith.select': np.where, 'arith.truncf': exact_bf16, 'math.ctpop': count_bits,
+         'tpu.transpose': lambda a: a.T.copy()}
+# functions of a value and the type of the result
+SHAPED = {'tpu.bitcast': lambda a, t: a.view(t.dtype), 'vector.broadcast': lambda a, t:
+          np.broadcast_to(a, t.shape), 'vector.shape_cast': lambda a, t: a.reshape(t.shape),
+          **dict.fromkeys(['arith.sitofp', 'arith.fptosi', 'arith.extui', 'arith.index_cast'],
+                          lambda a, t: a.astype(t.dtype))}
+# by the numbers of the predicates
+COMPARE = {'arith.cmpf': {1: np.equal, 2: np.greater, 3: np.greater_equal, 4: np.less},
+           'arith.cmpi': {0: np.equal, 1: np.not_equal, 2: np.less, 3: np.less_equal, 4: np.greater,
+                          5: np.greater_equal}}
+# functions, and the start values that change no result
+REDUCE = {'maximumf': (np.maximum, -np.inf), 'minimumf': (np.minimum, np.inf),
+          'maxsi': (np.maximum, -2 ** 31), 'minsi': (np.minimum, 2 ** 31 - 1), 'add': (np.add, 0)}
+MATMUL = '#tpu.dot_dimension_numbers<[1], [0], [0], [1], [0, 0, 1, 1], [], []>'
+
+
+def flushed(value):
+    return (np.where(np.abs(value) < np.float32(2.0 ** -126), np.copysign(np.float32(0), value),
+                     value) if value.dtype == np.float32 else value)
+
+
 class Kernel:
     """One function on a sequential grid."""
 
-    HEAD = re.compile(
-        r'func\.func @main\((%image: i32, )?%(\w+): i32((?:, %\w+: memref<[^>]*>>)*)\) attributes '
-        r'\{dimension_semantics = \[([^]]*)\], '
-        r'iteration_bounds = array<i64: ((?:\d+, )?)(\d+)>, scratch_operands = (\d+) : i64, '
-        r'tpu\.core_type = #tpu\.core_type<tc>, window_params = \[(.*)\]\} \{')
-    WINDOW = re.compile(
-        r'\{transform_indices = @(\w+), window_bounds = array<i64: (\d+), (\d+)>\}')
-    # the bodies of the functions that place windows, by their names; for several images they have
-    # the argument %image, too
-    WHOLE, IMAGE = ['return %zero, %zero : i32, i32'], ['return %image, %zero : i32, i32']
-    FIRST = ['%steps = arith.constant STEPS : i32', '%first = arith.muli %image, %steps : i32']
-    INSIDE = ['%one = arith.constant 1 : i32', '%last = arith.constant LAST : i32',
-              '%more = arith.addi %step, %one : i32',
-              '%inside = arith.minsi %more, %last : i32']
-    PLACEMENTS = {
-        False: {'whole': WHOLE, 'next': INSIDE + ['return %inside, %zero : i32, i32']},
-        True: {'whole': WHOLE, 'image': IMAGE,
-               'first': FIRST + ['return %first, %zero : i32, i32'],
-               'next': INSIDE + FIRST + ['%next = arith.addi %first, %inside : i32',
-                                         'return %next, %zero : i32, i32']}}
-
-    def __init__(self, text, flush):
+    def __init__(self, text, flush=True):
         self.flush = flush
-        self.lines = text.strip().split('\n')
-        self.at = 0
-        self.expect('module {')
-        head = self.HEAD.fullmatch(self.next())
-        if not head:
-            raise Unknown('head of the kernel')
-        image, self.step_name, parameters, axes, images, steps, scratch, windows = head.groups()
-        batch = bool(image)
-        if bool(images) != batch or axes.count('arbitrary') != 1 + batch:
+        context = mlir.make_ir_context()
+        tpu.register_dialect(context)
+        try:
+            self.module = ir.Module.parse(text, context)
+        except ir.MLIRError as error:
+            raise Unknown(str(error)) from error
+        self.functions = {}
+        for function in self.module.body.operations:
+            block = function.regions[0].blocks[0]
+            name = function.attributes['sym_name'].value
+            self.functions[name] = block.arguments, self.block(block)
+            if name == 'main':
+                self.read_head(function.attributes, block.arguments)
+
+    def read_head(self, attributes, arguments):
+        bounds, axes = list(attributes['iteration_bounds']), list(attributes['dimension_semantics'])
+        if any('arbitrary' not in str(a) for a in axes) or len(axes) != len(bounds):
             raise Unknown('axes of the grid')
-        self.images = int(images[:-2]) if batch else 1
-        self.steps, self.scratch_count = int(steps), int(scratch)
-        self.parameters = [(n, Type(t)) for n, t in
-                           re.findall(r', (%\w+): (memref<[^>]*>>)', parameters)]
-        windowed = self.parameters[:len(self.parameters) - self.scratch_count]
-        self.windows = [m[0] for m in self.WINDOW.findall(windows)]
-        if windows != ', '.join(
-                '{transform_indices = @%s, window_bounds = array<i64: %d, %d>}' % (w, *t.shape)
-                for w, (_, t) in zip(self.windows, windowed)) or (
-                    len(self.windows) != len(windowed)) or (
-                        self.windows[-1] != ('image' if batch else 'whole')):
+        self.grid, (self.images, self.steps) = len(bounds), [1, *bounds][-2:]
+        self.types = [Type(a.type) for a in list(arguments)[self.grid:]]
+        self.inputs = len(self.types) - attributes['scratch_operands'].value - 1
+        windows = list(attributes['window_params'])
+        self.windows = [w['transform_indices'].value for w in windows]
+        if [tuple(w['window_bounds']) for w in windows] != [
+                t.shape for t in self.types[:self.inputs + 1]]:
             raise Unknown('windows of the kernel')
-        self.types = {}
-        self.body = self.block(['return'])
-        self.expect('}')
-        for name, lines in self.PLACEMENTS[batch].items():
-            if name in ('whole', 'image') or 'next' in self.windows:
-                self.placement(name, '%image: i32, ' if batch else '', lines)
-        self.expect('}')
-        if self.at != len(self.lines):
-            raise Unknown(self.lines[self.at])
 
-    def next(self):
-        if self.at == len(self.lines):
-            raise Unknown('the text ends early')
-        self.at += 1
-        return self.lines[self.at - 1]
+    def block(self, block):
+        """Returns the operations of a block as functions of the environment, which has a number or
+        an array for each value of MLIR. The last one returns what the block yields."""
+        return [self.operation(op) for op in block.operations]
 
-    def expect(self, line):
-        got = self.next()
-        if got != line:
-            raise Unknown(f'{got} where {line} should be')
+    @staticmethod
+    def execute(ops, env):
+        for op in ops:
+            result = op(env)
+        return result
 
-    def placement(self, name, image, lines):
-        """Parses a function that places windows."""
-        self.expect(f'func.func @{name}({image}%step: i32) -> (i32, i32) {{')
-        self.expect('%zero = arith.constant 0 : i32')
-        for line in lines + ['}']:
-            self.expect(line.replace('LAST', str(self.steps - 1)).replace('STEPS', str(self.steps)))
-
-    # ---- parsing: each operation becomes a function of the environment
-
-    def block(self, ends):
-        """Parses the operations up to a line of `ends`; returns a list of functions."""
-        ops = []
-        while True:
-            line = self.next()
-            if line in ends:
-                return ops
-            if line.startswith('scf.yield') and 'scf.yield' in ends:
-                self.at -= 1
-                return ops
-            ops.append(self.operation(line))
-
-    def operation(self, line):
-        for pattern, method in self.FORMS:
-            m = pattern.fullmatch(line)
-            if m:
-                return method(self, *m.groups())
-        raise Unknown(line)
-
-    def floats(self, *values):
-        if not self.flush:
-            return values
-        return tuple(np.where(np.abs(v) < np.float32(2.0 ** -126), np.copysign(np.float32(0), v), v)
-                     if v.dtype == np.float32 else v for v in values)
-
-    def binary(self, d, op, a, b, t):
-        type_ = Type(t)
-        if op in FLOAT and type_.element == 'f32':
-            f = FLOAT[op]
-
-            def run(env):
-                x, y = self.floats(type_.check(env[a]), type_.check(env[b]))
-                env[d], = self.floats(np.asarray(f(x, y)))
-        elif op in INTEGER and type_.element in ('i32', 'index') or (
-                op in ('arith.andi', 'arith.ori', 'arith.xori') and type_.element == 'i1'):
-            f = INTEGER[op]
-
-            def run(env):
-                env[d] = np.asarray(f(type_.check(env[a]), type_.check(env[b])))
-        else:
-            raise Unknown(f'{op} of {t}')
-        return run
-
-    def compare(self, d, kind, order, a, b, t):
-        type_ = Type(t)
-        table = COMPARE_FLOAT if kind == 'cmpf' else COMPARE_INTEGER
-        if order not in table or (kind == 'cmpf') != (type_.element == 'f32'):
-            raise Unknown(f'{kind} {order} of {t}')
-        f = table[order]
+    def operation(self, op):
+        name, operands = op.operation.name, list(op.operands)
+        if name in self.STATEMENTS:
+            return self.STATEMENTS[name](self, op, operands)
+        type_ = Type(op.result.type)
+        function, result = self.function(name, op, type_), op.result
+        may_flush = name in FLOAT or name == 'arith.cmpf'
 
         def run(env):
-            x, y = self.floats(type_.check(env[a]), type_.check(env[b]))
-            env[d] = np.asarray(f(x, y))
+            values = [env[v] for v in operands]
+            if may_flush and self.flush:
+                value = flushed(np.asarray(function(*map(flushed, values))))
+            else:
+                value = function(*values)
+            env[result] = type_.check(value)
         return run
 
-    def select(self, d, c, a, b, mask, t):
-        type_ = Type(t)
-        mask_type = Type(mask) if mask else Type('i1')
-        if mask_type.element != 'i1' or mask_type.shape != type_.shape:
-            raise Unknown(f'select by {mask} of {t}')
+    def function(self, name, op, type_):
+        """Returns the function of an operation without side effects."""
+        attributes = op.attributes
+        if name in FLOAT and type_.element == 'f32':
+            return FLOAT[name]
+        if name in EXACT:
+            return EXACT[name]
+        if name in SHAPED:
+            return lambda a: SHAPED[name](a, type_)
+        if name in COMPARE:
+            return COMPARE[name][attributes['predicate'].value]
+        if name == 'arith.constant':
+            value = attributes['value']
+            if type_.shape:
+                value = ir.DenseElementsAttr(value).get_splat_value()
+            made = np.full(type_.shape, value.value, type_.dtype)
+            return lambda: made
+        if name == 'tpu.iota':
+            axis, = attributes['dimensions']
+            made = np.indices(type_.shape, dtype=np.int32)[int(axis)]
+            return lambda: made
+        if name == 'vector.multi_reduction':
+            return self.reduction(attributes, type_)
+        if name == 'vector.extract' and list(attributes['static_position']) == [0, 0]:
+            return lambda a: a[0, 0]
+        if name == 'tpu.matmul' and str(attributes['dimension_numbers']) == MATMUL:
+            return product
+        if name == 'vector.load':
+            return lambda memory, row, col: memory[self.place(memory, row, col, type_.shape)].copy()
+        raise Unknown(str(op))
 
-        def run(env):
-            env[d] = np.where(mask_type.check(env[c]), type_.check(env[a]), type_.check(env[b]))
-        return run
+    def reduction(self, attributes, type_):
+        kind = re.fullmatch(r'#vector\.kind<(\w+)>', str(attributes['kind']))[1]
+        function, neutral = REDUCE[kind]
+        axis, = (int(a) for a in attributes['reduction_dims'])
+        first = np.full(type_.shape, neutral, type_.dtype)
 
-    def constant(self, d, dense, plain, t):
-        type_ = Type(t)
-        if (type_.kind == 'vector') != (dense is not None):
-            raise Unknown(f'constant of {t}')
-        value = literal(dense if dense is not None else plain, type_)
-
-        def run(env):
-            env[d] = value
-        return run
-
-    def iota(self, d, axis, again, t):
-        type_ = Type(t)
-        if axis != again or type_.element != 'i32' or len(type_.shape) != 2:
-            raise Unknown(f'iota {axis} {again} of {t}')
-        value = np.indices(type_.shape, dtype=np.int32)[int(axis)]
-
-        def run(env):
-            env[d] = value
-        return run
-
-    def count_bits(self, d, a, t):
-        type_ = Type(t)
-        if type_.element != 'i32':
-            raise Unknown(f'count of bits of {t}')
-
-        def run(env):
-            octets = type_.check(env[a])[..., None].view(np.uint8)
-            env[d] = np.unpackbits(octets, axis=-1).sum(-1, dtype=np.int32)
-        return run
-
-    def convert(self, d, op, a, t, to, u):
-        from_, into = Type(t), Type(u)
-        if op == 'tpu.bitcast' and to == '->':
-            ok = from_.shape == into.shape and {from_.element, into.element} <= {'f32', 'i32'}
-            def f(v): return v.view(into.dtype)
-        elif op == 'arith.sitofp' and to == 'to':
-            ok = from_.shape == into.shape and (from_.element, into.element) == ('i32', 'f32')
-            def f(v): return v.astype(np.float32)
-        elif op == 'arith.fptosi' and to == 'to':
-            ok = from_.shape == into.shape and (from_.element, into.element) == ('f32', 'i32')
-            def f(v): return v.astype(np.int32)
-        elif op == 'arith.truncf' and to == 'to':
-            ok = from_.shape == into.shape and (from_.element, into.element) == ('f32', 'bf16')
-            f = exact_bf16
-        elif op == 'arith.extui' and to == 'to':
-            ok = from_.shape == into.shape and (from_.element, into.element) == ('i1', 'i32')
-            def f(v): return v.astype(np.int32)
-        elif op == 'arith.index_cast' and to == 'to':
-            ok = not from_.shape and not into.shape
-            ok = ok and {from_.element, into.element} == {'i32', 'index'}
-            def f(v): return v.astype(into.dtype)
-        elif op == 'vector.broadcast' and to == 'to':
-            ok = from_.element == into.element and into.kind == 'vector' and all(
-                x in (1, y) for x, y in zip(from_.shape, into.shape))
-            ok = ok and len(from_.shape) in (0, 2)
-            def f(v): return np.broadcast_to(v, into.shape)
-        elif op == 'vector.shape_cast' and to == 'to':
-            ok = from_.element == into.element
-            ok = ok and int(np.prod(from_.shape)) == int(np.prod(into.shape))
-            def f(v): return v.reshape(into.shape)
-        else:
-            ok = False
-        if not ok:
-            raise Unknown(f'{op} of {t} {to} {u}')
-
-        def run(env):
-            env[d] = np.asarray(f(from_.check(env[a])))
-        return run
-
-    def first(self, d, a, t, u):
-        from_, into = Type(u), Type(t)
-        if into.shape or from_.kind != 'vector' or into.element != from_.element or (
-                len(from_.shape) != 2):
-            raise Unknown(f'extract of {t} from {u}')
-
-        def run(env):
-            env[d] = np.asarray(from_.check(env[a])[0, 0])
-        return run
-
-    def turn(self, d, a, t, u):
-        from_, into = Type(t), Type(u)
-        if into.shape != from_.shape[::-1] or into.element != from_.element or (
-                len(from_.shape) != 2):
-            raise Unknown(f'transpose of {t} to {u}')
-
-        def run(env):
-            env[d] = from_.check(env[a]).T.copy()
-        return run
-
-    def reduction(self, d, kind, a, start, axis, t, u):
-        from_, into = Type(t), Type(u)
-        if kind not in REDUCE or len(from_.shape) != 2:
-            raise Unknown(f'reduction {kind} of {t}')
-        f, element, neutral = REDUCE[kind]
-        axis = int(axis)
-        left = from_.shape[:axis] + from_.shape[axis + 1:]
-        if into.shape != left or into.element != from_.element or axis > 1 or (
-                element or from_.element) != from_.element:
-            raise Unknown(f'reduction {kind} of {t} to {u}')
-        first = literal(neutral, into) if neutral else np.zeros(into.shape, into.dtype)
-        if kind == 'add' and from_.element not in ('i32', 'f32'):
-            raise Unknown(f'sum of {t}')
-        counts = kind == 'add' and from_.element == 'f32'
-
-        def run(env):
-            # the start value must be the neutral element
-            if into.check(env[start]).tobytes() != first.tobytes():
+        def run(value, start):
+            if start.tobytes() != first.tobytes():
                 raise Unknown(f'{kind} starts with another value than {neutral}')
-            if counts:  # defined, because sums of small whole numbers are exact in any order
-                value = env[a]
-                if not np.array_equal(value, np.rint(value)) or np.abs(value).sum() >= 2 ** 24:
+            if kind == 'add' and value.dtype == np.float32:
+                whole(value)
+                if np.abs(value).sum() >= 2 ** 24:
                     raise Unknown('a sum of floats whose order matters')
-            env[d] = np.asarray(f(from_.check(env[a]), axis=axis))
+            return function.reduce(value, axis=axis, dtype=value.dtype)
         return run
 
-    def product(self, d, a, b, sum_, t, u, v, w):
-        left, right, into = Type(t), Type(u), Type(v)
-        if v != w or (left.element, right.element, into.element) != ('bf16', 'bf16', 'f32') or (
-                left.shape[1] != right.shape[0]) or (
-                    into.shape != (left.shape[0], right.shape[1])):
-            raise Unknown(f'product of {t} and {u} to {v}')
-
-        def run(env):
-            x, y, z = left.check(env[a]), right.check(env[b]), into.check(env[sum_])
-            size = np.abs(x).astype(np.float64) @ np.abs(y).astype(np.float64) + np.abs(z)
-            # defined, because sums of small whole numbers are exact in any order
-            if not all(np.array_equal(n, np.rint(n)) for n in (x, y, z)) or not (
-                    size.max() < 2 ** 24):
-                raise Unknown('a product whose rounding matters')
-            env[d] = (x.astype(np.float64) @ y + z).astype(np.float32)
-        return run
-
-    def place(self, env, memory, row, col, shape):
-        r, c = int(env[row]), int(env[col])
+    @staticmethod
+    def place(memory, row, col, shape):
+        r, c = int(row), int(col)
         if r < 0 or c < 0 or r + shape[0] > memory.shape[0] or c + shape[1] > memory.shape[1]:
             raise Unknown(f'access at {r}, {c} of {shape} in {memory.shape}')
         return slice(r, r + shape[0]), slice(c, c + shape[1])
 
-    def load(self, d, array, row, col, t, u):
-        from_, into = Type(t), Type(u)
-        self.check_access(from_, into)
+    # ---- statements
 
+    def store(self, op, operands):
         def run(env):
-            memory = from_.check(env[array])
-            env[d] = memory[self.place(env, memory, row, col, into.shape)].copy()
+            value, memory, row, col = (env[v] for v in operands)
+            memory[self.place(memory, row, col, value.shape)] = value
         return run
 
-    def store(self, value, array, row, col, t, u):
-        into, from_ = Type(t), Type(u)
-        self.check_access(into, from_)
+    def condition(self, op, operands):
+        body = self.block(op.regions[0].blocks[0])
 
         def run(env):
-            memory = into.check(env[array])
-            memory[self.place(env, memory, row, col, from_.shape)] = from_.check(env[value])
+            if env[operands[0]]:
+                self.execute(body, env)
         return run
 
-    def check_access(self, memory, vector):
-        if (memory.kind, vector.kind) != ('memref', 'vector') or len(memory.shape) != 2 or (
-                len(vector.shape) != 2 or memory.element != vector.element):
-            raise Unknown(f'access to {memory.text} as {vector.text}')
-
-    def condition(self, c):
-        body = self.block(['}'])
+    def loop(self, op, operands):
+        block, (first, last, step, *start) = op.regions[0].blocks[0], operands
+        body, (index, *carried), results = self.block(block), block.arguments, list(op.results)
 
         def run(env):
-            if Type('i1').check(env[c]):
-                for op in body:
-                    op(env)
-        return run
-
-    def loop(self, d, count, index, first, last, step, carried, types):
-        pairs = re.findall(rf'{VALUE} = {VALUE}', carried or '')
-        types = [Type(t) for t in (types or '').split(', ') if t]
-        if len(pairs) != len(types) or len(pairs) != int(count or 0):
-            raise Unknown('values carried by a loop')
-        body = self.block(['scf.yield'] if pairs else ['}'])
-        names = []
-        if pairs:
-            m = re.fullmatch(r'scf\.yield ((?:%[\w#]+(?:, )?)+) : (.*)', self.next())
-            names = m.group(1).split(', ') if m else []
-            if not m or m.group(2) != ', '.join(t.text for t in types) or len(names) != len(types):
-                raise Unknown('end of a loop')
-            self.expect('}')
-
-        def run(env):
-            now = [t.check(env[start]) for t, (_, start) in zip(types, pairs)]
-            if int(env[step]) <= 0:
+            now = [env[v] for v in start]
+            if env[step] <= 0:
                 raise Unknown('a loop that does not advance')
             for i in range(int(env[first]), int(env[last]), int(env[step])):
                 env[index] = np.asarray(i, np.int64)
-                for (name, _), value in zip(pairs, now):
-                    env[name] = value
-                for op in body:
-                    op(env)
-                now = [t.check(env[name]) for t, name in zip(types, names)]
-            for k, value in enumerate(now):
-                env[f'{d}#{k}'] = value
+                env.update(zip(carried, now))
+                now = self.execute(body, env)
+            env.update(zip(results, now))
         return run
 
-    FORMS = [(re.compile(p), m) for p, m in [
-        (rf'{VALUE} = (arith\.\w+) {VALUE}, {VALUE} : (\S+)', binary),
-        (rf'{VALUE} = arith\.(cmp[fi]) (\w+), {VALUE}, {VALUE} : (\S+)', compare),
-        (rf'{VALUE} = arith\.select {VALUE}, {VALUE}, {VALUE} : (?:(\S+), )?(\S+)', select),
-        (rf'{VALUE} = arith\.constant (?:dense<([^>]*)>|(\S+)) : (\S+)', constant),
-        (rf'{VALUE} = tpu\.iota \{{dimension = (\d) : i32, dimensions = array<i32: (\d)>\}} '
-         r': (\S+)', iota),
-        (rf'{VALUE} = math\.ctpop {VALUE} : (\S+)', count_bits),
-        (rf'{VALUE} = vector\.multi_reduction <(\w+)>, {VALUE}, {VALUE} \[(\d)\] : (\S+) to (\S+)',
-         reduction),
-        (rf'{VALUE} = vector\.extract {VALUE}\[0, 0\] : (\S+) from (\S+)', first),
-        (rf'{VALUE} = tpu\.transpose {VALUE}, \[1, 0\] : (\S+) -> (\S+)', turn),
-        (rf'{VALUE} = tpu\.matmul {VALUE}, {VALUE}, {VALUE} \{{dimension_numbers = '
-         r'#tpu\.dot_dimension_numbers<\[1\], \[0\], \[0\], \[1\], \[0, 0, 1, 1\], \[\], \[\]>, '
-         r'transpose_lhs_hint = false\} : (\S+), (\S+), (\S+) -> (\S+)', product),
-        (rf'{VALUE} = (\w+\.\w+) {VALUE} : (\S+) (to|->) (\S+)', convert),
-        (rf'{VALUE} = vector\.load (%\w+)\[{VALUE}, {VALUE}\] : (memref<[^>]*>>), (\S+)', load),
-        (rf'vector\.store {VALUE}, (%\w+)\[{VALUE}, {VALUE}\] : (memref<[^>]*>>), (\S+)', store),
-        (rf'scf\.if {VALUE} \{{', condition),
-        (rf'(?:(%\w+):(\d+) = )?scf\.for {VALUE} = {VALUE} to {VALUE} step {VALUE}'
-         r'(?: iter_args\(([^)]*)\) -> \(([^)]*)\))? \{', loop),
-    ]]
+    def leave(self, op, operands):
+        return lambda env: [env[v] for v in operands]
+
+    STATEMENTS = {'vector.store': store, 'scf.if': condition, 'scf.for': loop, 'scf.yield': leave,
+                  'func.return': leave}
 
     # ---- running
 
-    def watch(self, memory):
-        """Does nothing. A subclass gets the memory before the first step and after each."""
+    def call(self, name, image, step, memory):
+        """Runs a function at a place of the grid."""
+        arguments, ops = self.functions[name]
+        place = [np.asarray(n, np.int32) for n in (image, step)][-self.grid:]
+        return self.execute(ops, dict(zip(arguments, place + memory)))
 
-    def window(self, k, value, image, step):
-        """Returns the part of input `k` that a step gets."""
-        rows = self.parameters[k][1].shape[0]
-        block = {'whole': 0, 'image': image, 'first': image * self.steps,
-                 'next': image * self.steps + min(step + 1, self.steps - 1)}[self.windows[k]]
-        return value[block * rows:(block + 1) * rows]
+    def window(self, k, image, step):
+        """Returns the rows of an array that a step gets."""
+        block, zero = self.call(self.windows[k], image, step, [])
+        if zero:
+            raise Unknown('a window beyond the columns')
+        rows = self.types[k].shape[0]
+        return slice(block * rows, (block + 1) * rows)
 
     def run(self, inputs):
         """Runs all steps of the grid, one after another; returns the result's array."""
-        memory, results = {}, []
-        windowed = len(self.parameters) - self.scratch_count
-        if len(inputs) != windowed - 1:
-            raise Unknown(f'{len(inputs)} inputs of {windowed - 1}')
-        for k, (name, type_) in enumerate(self.parameters):
-            value = self.window(k, inputs[k], 0, 0) if k < len(inputs) else type_.wild()
-            memory[name] = type_.check(value).copy()
-        self.watch(memory)
-        result, type_ = self.parameters[windowed - 1]
+        if len(inputs) != self.inputs:
+            raise Unknown(f'{len(inputs)} inputs of {self.inputs}')
+        memory, results = [t.wild() for t in self.types], []
         for image in range(self.images):
-            memory[result] = type_.wild()
+            memory[self.inputs] = self.types[self.inputs].wild()
             for step in range(self.steps):
-                self.step(memory, inputs, image, step)
-            results.append(memory[result])
+                if self.window(self.inputs, image, step).start != image * len(memory[self.inputs]):
+                    raise Unknown('the window of the result')
+                given = [t.check(v[self.window(k, image, step)])
+                         for k, (t, v) in enumerate(zip(self.types, inputs))]
+                memory[:self.inputs] = [g.copy() for g in given]
+                self.call('main', image, step, memory)
+                if any(a.tobytes() != b.tobytes() for a, b in zip(memory, given)):
+                    raise Unknown('the kernel wrote to an input')
+            results.append(memory[self.inputs])
         return np.concatenate(results)
-
-    def step(self, memory, inputs, image, step):
-        """Runs a step."""
-        for k, value in enumerate(inputs):
-            name, type_ = self.parameters[k]
-            memory[name] = type_.check(self.window(k, value, image, step)).copy()
-        before = [memory[name].copy() for name, _ in self.parameters[:len(inputs)]]
-        env = dict(memory)
-        env['%image'] = np.asarray(image, np.int32)
-        env['%' + self.step_name] = np.asarray(step, np.int32)
-        for op in self.body:
-            op(env)
-        self.watch(memory)
-        for (name, _), value in zip(self.parameters, before):
-            if memory[name].tobytes() != value.tobytes():
-                raise Unknown('the kernel wrote to an input')

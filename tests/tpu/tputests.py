@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""tputests GROUP MOSAICPRINT XLATEXT REFRUN: tests kernels for TPUs without a TPU.
+"""tputests GROUP TPUPRINT XLATEXT: tests kernels for TPUs without a TPU.
 
-evaluated   the text of a module gives the reference's results: XLA's plugin for the CPU
-            ($NMS_TEST_XLA_PLUGIN) runs the StableHLO, an evaluator the kernel
+evaluated   the text of a module gives the results of nmscore.run: jaxlib runs the StableHLO on the
+            CPU, an evaluator the kernel
 mutants     a named case detects each text with one error
 compiled    libtpu ($NMS_TEST_LIBTPU) compiles the same texts for v5e and v6e
-translated  the kernel's step, translated to StableHLO and run by the same plugin, leaves the
-            same memory as the evaluator
 network     a convolutional network with decoding and NMS behind it is one program: libtpu
-            compiles it for v5e and v6e, and XLA's plugin for the CPU runs it
+            compiles it for v5e and v6e, and jaxlib runs it on the CPU
 
-Prints TAP. A group that needs a plugin is skipped if its variable is not set.
+Prints TAP. A group that needs libtpu is skipped if its variable is not set.
 """
 import functools
 import os
@@ -19,18 +17,17 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import numpy as np
-except ImportError:
-    print('1..0 # SKIP numpy is not installed')
-    sys.exit(0)
+os.environ['JAX_PLATFORMS'] = 'cpu'
 
-import networktext
-import tpumutants
-import tputranslate
-from tpucases import Case, F, Reference, boxes_of, cases
-from tpueval import Module, Xla
-from tpurun import Unknown
+import numpy as np  # noqa: E402 (jax, which kernelcall imports, reads the variable above)
+
+import nmscore  # noqa: E402
+import networktext  # noqa: E402
+import tpumutants  # noqa: E402
+from kernelcall import Jaxlib, Runner  # noqa: E402
+from nmscore import export  # noqa: E402
+from tpucases import F, cases  # noqa: E402
+from tpurun import Unknown  # noqa: E402
 
 FORMS = {0: 'tiles', 1: 'picks'}
 
@@ -63,14 +60,9 @@ def skip(why):
 
 
 class Tools:
-    def __init__(self, tpuprint, xlatext, refrun):
+    def __init__(self, tpuprint, xlatext):
         self.tpuprint, self.xlatext = tpuprint, xlatext
-        self.reference = Reference(refrun)
-
-    @functools.cached_property
-    def xla(self):
-        plugin = os.environ.get('NMS_TEST_XLA_PLUGIN')
-        return Xla(self.xlatext, plugin or skip('NMS_TEST_XLA_PLUGIN names no plugin'))
+        self.runner = Runner()
 
     @functools.lru_cache(maxsize=None)
     def limit(self, threshold, inclusive):
@@ -78,6 +70,20 @@ class Tools:
         words = subprocess.run([self.tpuprint, 'limit', bits, str(int(inclusive))], check=True,
                                stdout=subprocess.PIPE, text=True).stdout.split()
         return np.array([int(w, 16) for w in words], np.uint32).view(F)
+
+    def compile(self, topology, text):
+        """Returns the exit status and the output of libtpu's compiler."""
+        libtpu = os.environ.get('NMS_TEST_LIBTPU') or skip('NMS_TEST_LIBTPU names no plugin')
+        # several processes may compile at the same time
+        environment = dict(os.environ, ALLOW_MULTIPLE_LIBTPU_LOAD='1', TPU_SKIP_MDS_QUERY='1',
+                           TPU_LOG_DIR='disabled')
+        with tempfile.NamedTemporaryFile('w') as file:
+            file.write(text)
+            file.flush()
+            done = subprocess.run([self.xlatext, 'ahead', libtpu, topology, file.name],
+                                  env=environment, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, errors='replace')
+        return done.returncode, done.stdout
 
     def text(self, words):
         done = subprocess.run([self.tpuprint, *words], stdout=subprocess.PIPE,
@@ -95,34 +101,31 @@ class Tools:
         columns = zip(*[c.arguments(self.limit) for c in case.images(images)])
         return [c[0] if c[0].shape == (8, 128) else np.concatenate(c, -1) for c in columns]
 
+    def run(self, text, arguments, flush=True):
+        """Returns the picks of a module."""
+        picks, = self.runner.run_text(text, arguments, flush)
+        return picks
+
     def picks(self, case, images):
         """Returns what the run must return."""
-        picks = np.stack([self.reference(c) for c in case.images(images)])
+        picks = np.stack([c.result() for c in case.images(images)])
         return picks if images > 1 else picks[0]
 
 
 def evaluated(tap, tools):
     for case in cases():
-        must = tools.reference(case)
+        must = case.result()
         for form in forms_of(case):
             for flush in (True, False):
-                got = Module(tools.module(case, form), flush).run(case.arguments(tools.limit),
-                                                                    tools.xla)
+                got = tools.run(tools.module(case, form), case.arguments(tools.limit), flush)
                 name = f'{FORMS[form]}: {case.name}{"" if flush else ", with subnormals"}'
                 tap.check(np.array_equal(got, must), name, f'{got}\nmust be {must}')
-    images(tap, tools)
-
-
-def images(tap, tools):
-    """Several images in one call, of which each has a result of its own."""
-    known = {case.name: case for case in cases()}
-    names = ('random', 'classes', 'class caps', 'one box', '1100 boxes with caps')
-    for name in names:
-        got = Module(tools.module(known[name], 0, 3)).run(tools.arguments(known[name], 3),
-                                                          tools.xla)
-        must = tools.picks(known[name], 3)
-        tap.check(np.array_equal(got, must), f'3 images of {name}',
-                  f'{got}\nmust be {must}')
+        if case.name in ('random', 'classes', 'class caps', 'one box', '1100 boxes with caps'):
+            # several images in one call, of which each has a result of its own
+            got = tools.run(tools.module(case, 0, 3), tools.arguments(case, 3))
+            must = tools.picks(case, 3)
+            tap.check(np.array_equal(got, must), f'3 images of {case.name}',
+                      f'{got}\nmust be {must}')
 
 
 def mutants(tap, tools):
@@ -136,14 +139,13 @@ def mutants(tap, tools):
         must = musts[case.name, mutant.images]
         try:
             text = mutant.apply(tools.module(case, mutant.form, mutant.images))
-            got = Module(text).run(tools.arguments(case, mutant.images), tools.xla)
+            got = tools.run(text, tools.arguments(case, mutant.images))
             tap.check(not np.array_equal(got, must), name, 'the result is the same')
         except (Unknown, LookupError) as error:
             tap.check(False, name, f'{type(error).__name__}: {error}')
 
 
 def compiled(tap, tools):
-    plugin = os.environ.get('NMS_TEST_LIBTPU') or skip('NMS_TEST_LIBTPU names no plugin')
     specs = ['boxes=1024 picks=128', 'boxes=1024 picks=128 classes=1', 'boxes=1 picks=1',
              'boxes=8192 picks=300 classes=1', 'boxes=1000 picks=700']
     by_box = ['boxes=1024 picks=128 classes=1 box_limits=1 class_caps=1',
@@ -152,90 +154,43 @@ def compiled(tap, tools):
     batches = ['images=64 boxes=1024 picks=128', 'images=3 boxes=1 picks=1',
                'images=4 boxes=8192 picks=300 classes=1 box_limits=1 class_caps=1 parents=1']
     demonstrations = ['boxes=1024 picks=128', 'boxes=1 picks=1', 'boxes=262144 picks=300']
-    # several processes may compile at the same time
-    environment = dict(os.environ, ALLOW_MULTIPLE_LIBTPU_LOAD='1', TPU_SKIP_MDS_QUERY='1',
-                       TPU_LOG_DIR='disabled')
-    with tempfile.TemporaryDirectory() as folder:
-        name = os.path.join(folder, 'module')
-        for topology in ('v5e:2x2', 'v6e:2x2'):
-            for form, words in [(0, s) for s in specs + by_box + batches] + [
-                    (1, s) for s in demonstrations]:
-                with open(name, 'w') as file:
-                    file.write(tools.text([f'form={form}', *words.split()]))
-                done = subprocess.run([tools.xlatext, 'ahead', plugin, topology, name],
-                                      env=environment, stdout=subprocess.PIPE,
-                                      stderr=subprocess.STDOUT, text=True, errors='replace')
-                tap.check(done.returncode == 0, f'{FORMS[form]}: {words} for {topology}',
-                          done.stdout[-2000:])
-            # the compiler refuses a kernel with an error
-            with open(name, 'w') as file:
-                file.write(tpumutants.broken(tools.text(specs[0].split())))
-            done = subprocess.run([tools.xlatext, 'ahead', plugin, topology, name],
-                                  env=environment, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, errors='replace')
-            tap.check(done.returncode == 1 and 'Mosaic' in done.stdout,
-                      f'a broken kernel is refused for {topology}', done.stdout[-2000:])
+    for topology in ('v5e:2x2', 'v6e:2x2'):
+        for form, words in [(0, s) for s in specs + by_box + batches] + [
+                (1, s) for s in demonstrations]:
+            code, output = tools.compile(topology, tools.text([f'form={form}', *words.split()]))
+            tap.check(code == 0, f'{FORMS[form]}: {words} for {topology}', output[-2000:])
+        # the compiler refuses a kernel with an error
+        code, output = tools.compile(topology, tpumutants.broken(tools.text(specs[0].split())))
+        tap.check(code == 1 and 'Mosaic' in output, f'a broken kernel is refused for {topology}',
+                  output[-2000:])
 
 
-def network_runs(xla, text):
+def network_runs(text):
     """Runs the network of networktext and returns whether its picks are those of its boxes."""
-    import nmscore
     g, channels = np.random.default_rng(5), networktext.CHANNELS + (84,)
     given = [g.normal(0, 1, (3, 256 * 256))] + [
         g.normal(0, 1, (b, a if b == 84 else 9 * a)) for a, b in zip(channels, channels[1:])]
-    made = {'picks': (np.int32, (128,)), 'count': (np.int32, ()), 'boxes': (F, (1024, 4)),
-            'scores': (F, (1024,)), 'classes': (np.int32, (1024,))}
-    out = dict(zip(made, xla.run(text, [a.astype(F) for a in given], list(made.values()))))
-    kept = nmscore.batched_nms(out['boxes'], out['scores'], out['classes'], 0.5)
-    return out['count'] == min(128, len(kept)) > 50 and np.array_equal(
-        out['picks'][:out['count']], kept[:128])
+    picks, count, *boxes = Jaxlib(text)(*[a.astype(F) for a in given])
+    kept = nmscore.batched_nms(*boxes, 0.5)
+    return count == min(128, len(kept)) > 50 and np.array_equal(picks[:count], kept[:128])
 
 
 def network(tap, tools):
-    libtpu = os.environ.get('NMS_TEST_LIBTPU') or skip('NMS_TEST_LIBTPU names no plugin')
-    xla = tools.xla  # (skips the group without the plugin)
-    try:
-        from nmscore import export
-    except ImportError:
-        skip('the Python package nmscore is not built')
-    environment = dict(os.environ, ALLOW_MULTIPLE_LIBTPU_LOAD='1', TPU_SKIP_MDS_QUERY='1',
-                       TPU_LOG_DIR='disabled')
-
     def text(platform):
         return networktext.joined(
             export.program(platform, 1024, head_classes=80, max_detections=128).text)
 
-    with tempfile.TemporaryDirectory() as folder:
-        with open(f'{folder}/module', 'w') as file:
-            file.write(text('tpu'))
-        for topology in ('v5e:2x2', 'v6e:2x2'):
-            done = subprocess.run([tools.xlatext, 'ahead', libtpu, topology, f'{folder}/module'],
-                                  env=environment, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, errors='replace')
-            tap.check(done.returncode == 0, f'a network for {topology}', done.stdout[-2000:])
-    tap.check(network_runs(xla, text('cpu')), 'a network on the CPU')
-
-
-def translated(tap, tools):
-    g = np.random.default_rng(7)
-    n = 200
-    score = g.integers(0, 100, n)
-    for form, case in [(1, Case('picks', boxes_of(g, n, 0.5), score, 8, 0.3)),
-                       (0, Case('tiles', boxes_of(g, n, 0.5), score, 150, 0.3,
-                                classes=g.integers(0, 3, n),
-                                class_options={0: (0.2, 0), 1: (0.6, 9)}))]:
-        module = Module(tools.module(case, form))
-        for name, ok, why in tputranslate.compare(module, case.arguments(tools.limit), tools.xla):
-            tap.check(ok, f'{case.name}: {name}', why)
+    for topology in ('v5e:2x2', 'v6e:2x2'):
+        code, output = tools.compile(topology, text('tpu'))
+        tap.check(code == 0, f'a network for {topology}', output[-2000:])
+    tap.check(network_runs(text('cpu')), 'a network on the CPU')
 
 
 def main():
     group, *programs = sys.argv[1:]
     tap, tools = Tap(), Tools(*programs)
-    {'evaluated': evaluated, 'mutants': mutants, 'compiled': compiled,
-     'translated': translated, 'network': network}[group](tap, tools)
-    if 'xla' in vars(tools):
-        tools.xla.close()
+    {'evaluated': evaluated, 'mutants': mutants, 'compiled': compiled, 'network': network}[group](
+        tap, tools)
     tap.finish()
 
 
