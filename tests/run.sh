@@ -595,11 +595,9 @@ stage_tpu ()
 
 stage_methods ()
 {
-  export NMS_BENCH_DIR="$NMS_BUILD_DIR/bench"
   build_release || return 0
   check "install the libraries to compare with" "$NMS_ROOT/tests/bench/run.sh" --install &&
     suites release methods-agree
-  unset NMS_BENCH_DIR
 }
 
 stage_frameworks ()

@@ -23,15 +23,6 @@ typedef struct benchcore {
   int frame_count, next; /* next: frame of the next call */
 } benchcore;
 
-benchcore *benchcore_new (int xla, int suppressed_by);
-void benchcore_clear (benchcore *b, float threshold, uint64_t cap);
-void benchcore_add (benchcore *b, const float *rows, const float *scores, const int32_t *classes,
-    size_t count);
-int benchcore_run (benchcore *b, size_t count, int clock, uint64_t *times);
-size_t benchcore_kept (benchcore *b, const int32_t **kept);
-const char *benchcore_about (const benchcore *b, char what);
-int benchcore_version (void);
-
 /* Returns NULL if there is no memory or no engine xla. */
 benchcore *
 benchcore_new (int xla, int suppressed_by)
@@ -124,10 +115,4 @@ benchcore_about (const benchcore *b, char what)
     default:
       return BENCH_COMPILER;
   }
-}
-
-int
-benchcore_version (void)
-{
-  return nms_version ();
 }

@@ -17,7 +17,6 @@ END
 
 # name, the pages that have its figures
 FIGURES='rivals README.md docs/speed.md
-exactness docs/speed.md
 methods docs/speed.md
 gpu README.md docs/speed.md
 elements docs/nms-filter.md docs/speed.md
@@ -42,15 +41,7 @@ bench=$NMS_ROOT/tests/bench
 output=$NMS_ROOT/output-bench/figures
 build=$NMS_BUILD_DIR/release
 
-rivals () { "$bench/run.sh" && cat "$NMS_ROOT/output-bench/report.md"; }
-
-# (run.sh makes the environment)
-exactness ()
-{
-  "$bench/run.sh" --list >/dev/null &&
-    "$NMS_ROOT/build-bench/venv/bin/python" "$bench/exactness.py"
-}
-
+rivals () { "$bench/run.sh"; }
 methods () { "$bench/run.sh" --methods; }
 
 gpu ()

@@ -16,23 +16,11 @@ import torch  # noqa: E402 (JAX reads the variable above)
 import torchvision  # noqa: E402
 
 import nmscore.torch  # noqa: E402
+import report  # noqa: E402
 import workloads  # noqa: E402
 
 ROWS = ("c", "b2", "d1", "g", "e", "100k", "100k-sparse")
 SECONDS, MOST_CALLS, JAX_KEPT = 6, 200, 300
-
-
-def text(seconds):
-    return f"{seconds * 1e6:.3g} us" if seconds < 1e-3 else f"{seconds * 1e3:.3g} ms"
-
-
-def functions(iou, classes):
-    """Returns nmscore's function of boxes, scores and classes, and torchvision's."""
-    if classes:
-        return (lambda *frame: nmscore.torch.batched_nms(*frame, iou),
-                lambda *frame: torchvision.ops.batched_nms(*frame, iou))
-    return (lambda *frame: nmscore.torch.nms(*frame, iou),
-            lambda *frame: torchvision.ops.nms(*frame, iou))
 
 
 def jax_program(iou, device_frames):
@@ -50,7 +38,7 @@ def jax_program(iou, device_frames):
 
 
 def measure(calls, count):
-    """Returns the median time of each call, which gets the number of a frame."""
+    """Returns the median time of each call in us, which gets the number of a frame."""
     times = {name: [] for name in calls}
     for call in calls.values():
         call(0)
@@ -63,38 +51,39 @@ def measure(calls, count):
             call(number)
             torch.cuda.synchronize()
             times[name].append(time.perf_counter() - begin)
-    return {name: statistics.median(values) for name, values in times.items()}
+    return {name: statistics.median(values) * 1e6 for name, values in times.items()}
 
 
 def row(name):
     work = workloads.make(name)
     host = [tuple(torch.from_numpy(a) for a in frame if a is not None) for frame in work.frames]
     device = [tuple(a.cuda() for a in frame) for frame in host]
-    ours, theirs = functions(work.iou, len(host[0]) == 3)
-    calls = {"host": lambda i: ours(*host[i]),
-             "copied": lambda i: ours(*(a.cpu() for a in device[i])).cuda(),
-             "torchvision": lambda i: theirs(*device[i])}
-    if len(host[0]) == 2 and (program := jax_program(work.iou, device)):
+    classes = len(host[0]) == 3
+    ours = nmscore.torch.batched_nms if classes else nmscore.torch.nms
+    theirs = torchvision.ops.batched_nms if classes else torchvision.ops.nms
+    calls = {"host": lambda i: ours(*host[i], work.iou),
+             "copied": lambda i: ours(*(a.cpu() for a in device[i]), work.iou).cuda(),
+             "CUDA kernel": lambda i: theirs(*device[i], work.iou)}
+    if not classes and (program := jax_program(work.iou, device)):
         calls["jax"] = program
         kept = [k for k in program(0).tolist() if k >= 0]
-        assert kept == ours(*host[0])[:JAX_KEPT].tolist(), name
-    differ = sum(not torch.equal(calls["host"](i), calls["torchvision"](i).cpu())
+        assert kept == calls["host"](0)[:JAX_KEPT].tolist(), name
+    differ = sum(not torch.equal(calls["host"](i), calls["CUDA kernel"](i).cpu())
                  for i in range(len(host)))
     times = measure(calls, len(host))
-    print(f"| {work.text} | {work.count:,} | {text(times['host'])} | {text(times['copied'])} | "
-          f"{text(times['torchvision'])} | {times['torchvision'] / times['copied']:.1f} | "
-          f"{text(times['jax']) if 'jax' in times else '-'} | {differ} of {len(host)} |",
-          flush=True)
+    return [work.text, f"{work.count:,}",
+            *(report.time_text(times[kind]) for kind in ("host", "copied", "CUDA kernel")),
+            report.ratio_text(times["CUDA kernel"] / times["copied"]),
+            report.time_text(times.get("jax")), f"{differ} of {len(host)}"]
 
 
 def main():
     torch.set_num_threads(1)
     print(f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}, "
-          f"torchvision {torchvision.__version__}\n\n"
-          "| boxes | N | host | copied | torchvision | x | jax, best 300 | frames that differ |\n"
-          "|---|---:|---:|---:|---:|---:|---:|---:|")
-    for name in ROWS:
-        row(name)
+          f"torchvision {torchvision.__version__}\n")
+    print("\n".join(report.table(
+        ["boxes", "N", "host", "copied", "CUDA kernel", "x", f"jax, best {JAX_KEPT}",
+         "frames that differ"], map(row, ROWS))))
 
 
 if __name__ == "__main__":

@@ -7,23 +7,15 @@ First all results are compared, on random boxes; then each call is timed, on one
 arrays, ours and theirs in turn. --agree: no timing. Exits with 77 if a library is missing.
 
 A difference must go away if our threshold moves by some units of binary32 (`rounding`: they compute
-in double, or round otherwise), or the exit status is 1. Where the definitions differ on purpose,
-the comparison is of what they have in common:
-
-  order        of equal scores SAHI takes the least corners, supervision any; here the lower index
-               is first. The random scores differ from each other, also when weighted.
-  equality     SAHI and supervision merge at overlap == threshold: `inclusive`
-  merged boxes SAHI drops members that do not match the box merged so far: only its clusters count
-  box ranges   ensemble-boxes clips corners to 0..1 and leaves boxes without area out
-  scores       of a merged box: SAHI the greatest, as here; supervision the mean by area
-  new scores   ensemble-boxes's soft_nms returns the old scores
-  dtype        ensemble-boxes fuses in a mix of double and float32: equal within 2e-6
+in double, or round otherwise), or the exit status is 1. README.md lists where the definitions
+differ on purpose: there the comparison is of what they have in common.
 """
 import collections
 import os
 import statistics
 import sys
 import time
+import timeit
 import types
 import warnings
 
@@ -116,14 +108,11 @@ def agree():
     return failed
 
 
-def time_of(call, seconds=0.3):
+def times_of(call, seconds=0.3):
     """Returns the processor times of at least 5 calls that take about `seconds` together."""
-    times, end = [], time.thread_time() + seconds
-    while len(times) < 5 or time.thread_time() < end:
-        begin = time.thread_time()
-        call()
-        times.append(time.thread_time() - begin)
-    return times
+    first = timeit.timeit(call, timer=time.thread_time, number=2) / 2
+    return timeit.repeat(call, timer=time.thread_time, number=1,
+                         repeat=max(5, int(seconds / max(first, 1e-6))))
 
 
 def speed():
@@ -138,10 +127,9 @@ def speed():
             rows=rows if rival.side > 1 else unit.astype(np.float32), scores=scores, angles=angles,
             threshold=0.5, classes=nothing, sources=nothing, weights=None)
         theirs, call = rival.make(case), ours(rival, case, 0.5)
-        theirs(), call()
-        before = time_of(call)
-        other = statistics.median(time_of(theirs))
-        own = statistics.median(before + time_of(call))
+        before = times_of(call)
+        other = statistics.median(times_of(theirs))
+        own = statistics.median(before + times_of(call))
         lines.append([f"{rival.method}, {rival.metric}", rival.name, f"{other * 1e3:.3g} ms",
                       f"{own * 1e3:.3f} ms", f"{other / own:.0f}"])
     print("\nProcessor time of a call, 1,000 detector-like boxes, threshold 0.5, medians:\n")

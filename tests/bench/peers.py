@@ -5,8 +5,7 @@ Whatever a caller can do once (conversion to a tensor or a list, session options
 loops over classes turned into an offset) is done in prepare () and not timed; the
 timed call returns when the indices of the kept boxes are in the system's own form.
 One thread each. Where a system knows no classes, the boxes of each class are moved
-apart by an offset beforehand (`offset` is True): free of charge, but in float32 the
-moved corners are rounded.
+apart by an offset beforehand, free of charge.
 
 To add a system: a class here and a package in requirements.txt. The systems with other methods than
 plain NMS are rows of METHODS.
@@ -15,29 +14,27 @@ import ctypes
 import dataclasses
 import importlib.metadata
 import os
-import pathlib
 import time
 
 import numpy as np
 
 import workloads
 
+MANY = 10_000_000
 
-def with_offset(rows, classes, dtype):
+
+def with_offset(rows, classes):
     """Returns corners moved apart by class, so that boxes of two classes do not overlap."""
     if classes is None:
-        return np.ascontiguousarray(rows, dtype)
-    rank = np.unique(classes, return_inverse=True)[1].astype(np.float64)
-    step = float(rows.max()) - float(rows.min()) + 1
-    return np.ascontiguousarray(rows.astype(np.float64) + (rank * step)[:, None], dtype)
+        return rows
+    rank = np.unique(classes, return_inverse=True)[1]
+    return rows.astype(float) + (rank * (float(rows.max()) - float(rows.min()) + 1))[:, None]
 
 
 class Peer:
     packages = ()  # distributions whose versions are reported
-    offset = False
-    exact = True  # keeps the boxes that NMS keeps
     ours = False
-    quadratic = True  # the time grows with the square of the number of boxes
+    most = 100_000  # boxes of a call, because the time grows with the square of their number
 
     def versions(self):
         return {p: importlib.metadata.version(p) for p in self.packages}
@@ -67,16 +64,6 @@ class Peer:
 
     def kept(self):
         return self.indices(self.calls[0]()).copy()
-
-    def memory(self):
-        """Returns the bytes by which the first call raises the peak of resident memory."""
-        def status(field):
-            text = pathlib.Path("/proc/self/status").read_text()
-            return int(text.split(field + ":")[1].split()[0]) * 1024
-        pathlib.Path("/proc/self/clear_refs").write_text("5")
-        before = status("VmRSS")
-        self.calls[0]()
-        return max(0, status("VmHWM") - before)
 
     def about(self):
         """Returns what was used at the last call."""
@@ -170,24 +157,23 @@ class OpenCV(Peer):
 
 class Powerboxes(Peer):
     packages = ("powerboxes",)
-    offset = True
     function = "nms"
 
     def prepare(self, rows, scores, classes, iou, cap):
         import powerboxes
         nms = getattr(powerboxes, self.function)
-        boxes = with_offset(rows, classes, np.float32 if classes is None else np.float64)
+        boxes = with_offset(rows, classes)
         ranks, end = scores.astype(np.float64), cap or None
         low = min(0.0, float(ranks.min()))
         return lambda: nms(boxes, ranks, iou, low)[:end]
 
 
 class PowerboxesTree(Powerboxes):
-    function, quadratic = "rtree_nms", False
+    function, most = "rtree_nms", MANY
 
 
 class Lsnms(Peer):
-    packages, quadratic = ("lsnms",), False
+    packages, most = ("lsnms",), MANY
 
     def prepare(self, rows, scores, classes, iou, cap):
         import lsnms
@@ -199,7 +185,7 @@ class Lsnms(Peer):
 class BoeNms(Peer):
     """BOE-NMS, from a checkout of NMS-Bench that run.sh compiles (nmsbench.cc). A box is compared
     with those whose centres lie in it, which is exact for thresholds from 0.5 on."""
-    method, quadratic = b"b", False
+    most = MANY
 
     def __init__(self):
         path = os.environ.get("NMS_BENCH_LIBRARY")
@@ -220,27 +206,32 @@ class BoeNms(Peer):
                                      scores.ctypes.data_as(ctypes.c_void_p),
                                      ctypes.c_size_t(len(scores))))
         kept = np.empty(len(scores), np.uint32)
-        arguments = (boxes, ctypes.c_char(self.method), ctypes.c_double(iou),
-                     kept.ctypes.data_as(ctypes.c_void_p))
+        arguments = boxes, ctypes.c_double(iou), kept.ctypes.data_as(ctypes.c_void_p)
         return lambda: kept[:run(*arguments)]
 
     def indices(self, result):
         return result.astype(np.int32)
 
 
-class QsiNms(BoeNms):
-    method, exact = b"q", False
-
-
-class EqsiNms(BoeNms):
-    method, exact = b"e", False
-
-
 # ---------------------------------------------------------------------- ours
 
-class Core(Peer):
+class Ours(Peer):
+    """The Python package nmscore, as run.sh installed it beside the others."""
+    ours, most = True, MANY
+
+    def versions(self):
+        import nmscore
+        return {"gst-nms": nmscore.__version__}
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        import nmscore
+        if classes is None:
+            return lambda: nmscore.nms(rows, scores, iou, max_detections=cap)
+        return lambda: nmscore.batched_nms(rows, scores, classes, iou, max_detections=cap)
+
+
+class Core(Ours):
     """nms_run, timed in C by benchcore.c, whose path is in NMS_BENCH_CORE."""
-    ours, quadratic = True, False
     xla = suppressed_by = False
 
     def __init__(self):
@@ -253,17 +244,11 @@ class Core(Peer):
         if not self.bench:
             raise ImportError("no engine xla in this build")
 
-    def versions(self):
-        version = self.library.benchcore_version()
-        return {"gst-nms": f"{version // 1000000}.{version // 1000 % 1000}.{version % 1000}"}
-
     def load(self, name):
         self.frames = []
         super().load(name)
 
     def prepare(self, rows, scores, classes, iou, cap):
-        if self.xla and len(scores) > 65536:
-            raise NotImplementedError("engine xla takes at most 65536 boxes")
         if not self.frames:
             self.library.benchcore_clear(self.bench, ctypes.c_float(iou), ctypes.c_uint64(cap))
         self.frames.append((rows, scores, classes))  # alive as long as the library has them
@@ -300,27 +285,12 @@ class CoreBy(Core):
 
 
 class CoreXla(Core):
-    xla = quadratic = True
+    xla, most = True, 65_536
 
     def __init__(self):
         if not os.environ.get("NMS_XLA_PLUGIN"):
             raise ImportError("NMS_XLA_PLUGIN names no plugin")
         super().__init__()
-
-
-class Ours(Peer):
-    """The Python package nmscore, as run.sh installed it beside the others."""
-    ours, quadratic = True, False
-
-    def versions(self):
-        import nmscore
-        return {"gst-nms": nmscore.__version__}
-
-    def prepare(self, rows, scores, classes, iou, cap):
-        import nmscore
-        if classes is None:
-            return lambda: nmscore.nms(rows, scores, iou, max_detections=cap)
-        return lambda: nmscore.batched_nms(rows, scores, classes, iou, max_detections=cap)
 
 
 SYSTEMS = {
@@ -335,8 +305,6 @@ SYSTEMS = {
     "powerboxes rtree": PowerboxesTree,
     "lsnms": Lsnms,
     "BOE-NMS": BoeNms,
-    "QSI-NMS": QsiNms,
-    "eQSI-NMS": EqsiNms,
 }
 
 

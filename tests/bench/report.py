@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The results of run.py as Markdown, and the plot of times against the number of boxes."""
-import math
-
-import agree
-
 OURS = "gst-nms"
 PYTHON = "gst-nms (Python)"
-APPROXIMATE = {"QSI-NMS", "eQSI-NMS"}
 
 FAMILIES = {"detector": "detector-like boxes", "sparse": "sparse boxes"}
 
@@ -47,9 +42,9 @@ def ratio(row, name):
 
 
 def best_peer(row):
-    """Returns the fastest other exact system that was run, or None."""
+    """Returns the fastest other system that was run, or None."""
     times = {n: s["median_us"] for n, s in row["systems"].items()
-             if not n.startswith(OURS) and n not in APPROXIMATE and "median_us" in s}
+             if not n.startswith(OURS) and "median_us" in s}
     return min(times, key=times.get) if times else None
 
 
@@ -82,66 +77,40 @@ def main_table(results):
     head = ["", "boxes", "N", "IoU", "K", "kept", "gst-nms", "from Python", "best other",
             "its time", "x", "torchvision", "x", "engine"]
     return table(head, rows, 2) + [
-        "Medians of single calls. gst-nms is timed in C on the same rows (N x 4 float32) that the "
-        "others get, with all checks and the outcome of every box; `from Python` is the "
-        "package nmscore. `x` is how many times longer the other system's call takes, as the "
-        "median of the quotients of neighbouring turns.", ""]
+        "Medians of single calls. gst-nms is timed in C, `from Python` is the package nmscore. `x` "
+        "is the median of the quotients of neighbouring turns.", ""]
 
 
 def all_systems(results):
     names = systems(results)
     rows = [[row["name"]] + [time_text(median(row, n)) if median(row, n) else "not run"
                              for n in names] for row in results["rows"]]
-    rows += [[f"*{row['name']}*"] + [time_text(median(row, n)) for n in names]
-             for row in results["floors"]]
     notes = [f"- {row['name']}, {n}: {s['note']}" for row in results["rows"]
              for n, s in row["systems"].items() if "note" in s]
     return ["## All systems", ""] + table([""] + names, rows) + (
         ["Not run:", ""] + notes + [""] if notes else [])
 
 
+def agreement_text(agreement):
+    if not agreement:
+        return "-"
+    return "same" if not agreement["cause"] else "+{only_theirs} -{only_ours}: {cause}".format(
+        **agreement)
+
+
 def agreement(results):
     names = peers(results)
     rows = [[row["name"], f"{row['kept']:,}"] +
-            [agree.describe(row["systems"][n].get("agreement")) for n in names]
+            [agreement_text(row["systems"][n].get("agreement")) for n in names]
             for row in results["rows"]]
     return ["## Do they keep the same boxes?", ""] + table(["", "kept"] + names, rows) + [
-        "`+p -q`: p boxes that only the other system keeps, and q that only gst-nms keeps, with "
-        "the number of boxes for each cause:", "",
-        agree.CAUSES, "All variants of gst-nms keep the same boxes in the same order.", ""]
-
-
-def growth(results):
-    """Returns the exponents by which time grows with N, between two sizes of a family."""
-    names = [OURS] + peers(results)
-    rows = []
-    for family in dict.fromkeys(row["family"] for row in results["rows"]):
-        members = sorted((r for r in results["rows"] if r["family"] == family),
-                         key=lambda r: r["n"])
-        for small, large in zip(members, members[1:]):
-            times = [(median(small, n), median(large, n)) for n in names]
-            rows.append([family, f"{small['n']:,} to {large['n']:,}"] + [
-                f"{math.log(b / a) / math.log(large['n'] / small['n']):.2f}" if a and b else "-"
-                for a, b in times])
-    return ["## How time grows", "", "The table has the exponent of N by which the time "
-            "grows: 1 is linear, 2 quadratic. Where the exponents of two systems differ, the ratio "
-            "of their times comes from the algorithm and grows with N; where they are alike it "
-            "comes from the instructions.", ""] + table(
-                ["boxes", "N"] + names, rows, 2) if rows else []
-
-
-def memory(results):
-    m = results["memory"]
-    return ["## Memory", "", "The bytes for each box by which the first call raises the peak of "
-            f"resident memory of a new process (row {m['row']}, {m['n']:,} boxes). This includes "
-            "what a system compiles or loads at its first call, and not the boxes themselves, 20 "
-            "bytes each. Systems whose call takes over 5 s are left out.", ""] + table(
-                ["", "bytes a box"], [[n, f"{b:.0f}"] for n, b in m["bytes_per_box"].items()])
+        "`+p -q`: p boxes that only the other system keeps, and q that only gst-nms keeps, which "
+        "is right if overlaps are rounded, or if boxes without area suppress each other.", ""]
 
 
 def markdown(results):
     parts = [["# How fast", ""]] + [part(results) for part in (
-        setting, main_table, all_systems, agreement, growth, memory)]
+        setting, main_table, all_systems, agreement)]
     return "\n".join(line for part in parts for line in part).rstrip() + "\n"
 
 

@@ -3,8 +3,6 @@
 # run: gst-nms against other implementations of NMS, in one command. Makes a Python environment with
 # them (a download of gigabytes, once), builds the project, measures everything, and writes tables
 # and a plot: see README.md.
-set -euo pipefail
-
 usage ()
 {
   cat <<END
@@ -19,57 +17,53 @@ The first form times NMS of boxes and writes report.md, results.json and time.pn
   --only ROWS       workloads, comma-separated, wildcards allowed: a,b2,1M*
   --systems NAMES   likewise for systems
   --quick           no more than 8,400 boxes, few calls
-  --list            lists the workloads
 
 --methods compares the methods with those of other libraries, and --agree their results only.
 --install only installs the libraries; it exits with 77 if they cannot be downloaded. --installed
 is --methods with the nmscore in PYTHONPATH and the environment of an earlier run or else python3;
 it exits with 77 if a library is missing.
 
-Environment: NMS_BENCH_DIR (environment and build; build-bench/), PYTHON, NMS_BENCH_PIP (arguments
-for pip install), NMS_ISA (forces our instruction set), NMS_XLA_PLUGIN, NMS_BENCH_CHECKOUT (a
-checkout of NMS-Bench).
+Environment: NMS_BENCH_PIP (arguments for pip install), NMS_ISA (forces our instruction set),
+NMS_XLA_PLUGIN, NMS_BENCH_CHECKOUT (a checkout of NMS-Bench).
 END
 }
 
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-place=${NMS_BENCH_DIR:-$root/build-bench}
-venv=$place/venv build=$place/build python=${PYTHON:-python3} unavailable=1
+. "$(dirname "$0")/../../pipelines/common.sh"
+here=$NMS_ROOT/tests/bench place=$NMS_BUILD_DIR/bench program=run.py
+venv=$place/venv
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 case ${1-} in
   -h | --help) usage; exit ;;
-  --install) unavailable=77 ;;
+  --methods) program=methods.py; shift ;;
   --installed)
-    [ ! -x "$venv/bin/python" ] || python=$venv/bin/python
-    shift
-    exec "$python" "$here/methods.py" "$@"
+    python=$venv/bin/python
+    [ -x "$python" ] || python=python3
+    exec "$python" "$here/methods.py" "${@:2}"
     ;;
 esac
 
 mkdir -p "$place"
-say () { printf '%s\n' "$*" >&2; }
 
 # The environment: once, and again when the list of packages changed.
 if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
-  say "installing the systems to compare with (log: $place/pip.log)"
-  "$python" -m venv "$venv"
+  say "installing the systems to compare with (log: $place/pip.log)" >&2
+  python3 -m venv "$venv"
   # shellcheck disable=SC2086 # arguments, several
   "$venv/bin/python" -m pip install ${NMS_BENCH_PIP:-} -r "$here/requirements.txt" \
-    >>"$place/pip.log" 2>&1 || { tail -n 5 "$place/pip.log" >&2; exit "$unavailable"; }
+    >>"$place/pip.log" 2>&1 || { tail -n 5 "$place/pip.log" >&2; exit 77; }
   cp "$here/requirements.txt" "$venv/installed.txt"
 fi
 [ "${1-}" != --install ] || exit 0
 
 # XLA's plugin for the CPU, for engine xla.
 if [ -z "${NMS_XLA_PLUGIN:-}" ]; then
-  NMS_XLA_PLUGIN=$("$root/tools/fetch-xla.sh" "$place/xla" 2>>"$place/pip.log") ||
-    say "engine xla is left out: its plugin cannot be had (log: $place/pip.log)"
+  NMS_XLA_PLUGIN=$("$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" 2>>"$place/pip.log") ||
+    say "engine xla is left out: its plugin cannot be had (log: $place/pip.log)" >&2
   export NMS_XLA_PLUGIN
 fi
 
-# BOE-NMS, QSI-NMS and eQSI-NMS, of a checkout of NMS-Bench, with the flags of its Makefile.
+# BOE-NMS, of a checkout of NMS-Bench, with the flags of its Makefile.
 if [ -n "${NMS_BENCH_CHECKOUT:-}" ]; then
   export NMS_BENCH_LIBRARY=$place/nmsbench.so
   NMS_BENCH_COMMIT=$(git -C "$NMS_BENCH_CHECKOUT" rev-parse --short HEAD 2>/dev/null || echo unknown)
@@ -78,18 +72,7 @@ if [ -n "${NMS_BENCH_CHECKOUT:-}" ]; then
     -I "$NMS_BENCH_CHECKOUT/src" "$here/nmsbench.cc"
 fi
 
-# Builds it, and installs the package nmscore as users do.
-say "building (log: $place/build.log)"
-{
-  [ -f "$build/build.ninja" ] || meson setup --buildtype=release "$build" "$root"
-  ninja -C "$build" bench
-  "$venv/bin/python" -m pip install --force-reinstall --no-deps ${NMS_BENCH_PIP:-} "$root"
-} >"$place/build.log" 2>&1 || {
-  tail -n 20 "$place/build.log" >&2
-  exit 1
-}
-
-export NMS_BENCH_CORE=$build/tests/bench/benchcore.so
-program=run.py
-[ "${1-}" != --methods ] || { program=methods.py; shift; }
+NMS_TARGET="tests/bench/benchcore.so python-package" \
+  nms_build bench/release --buildtype=release -Dtests=enabled -Dpython=enabled >&2
+export NMS_BENCH_CORE=$place/release/tests/bench/benchcore.so PYTHONPATH=$place/release/python
 exec "$venv/bin/python" "$here/$program" "$@"
