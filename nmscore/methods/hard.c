@@ -101,8 +101,8 @@ suppress_by_rank (nms__frame *f, const scratch *s, size_t place)
 }
 
 /* Decides the boxes of a frame without caps in the order of the visits, then keeps those that were
- * not suppressed, in rank order. */
-static void
+ * not suppressed, in rank order. Returns 0 if the frame is crowded. */
+static int
 decide_by_visits (nms__frame *f, scratch *s, const uint64_t *ranked)
 {
   uint64_t *kept = s->undecided; /* indexed by frame position, when all are decided */
@@ -117,6 +117,8 @@ decide_by_visits (nms__frame *f, scratch *s, const uint64_t *ranked)
       suppress_row (f, s, s->blocks.position[place], place);
     f->kept[count++] = (int32_t) place;
   }
+  if (nms__tiles_crowded (&s->visits.tiles))
+    return 0;
   for (place = 0; f->suppressed_by && place < f->count; place++)
     if (s->by[place] != UINT32_MAX)
       nms__suppress (f, s->blocks.position[place], nms__packed_position (ranked[s->by[place]]));
@@ -125,6 +127,15 @@ decide_by_visits (nms__frame *f, scratch *s, const uint64_t *ranked)
   for (size_t k = 0; k < f->count; k++)
     if (nms__place_is_set (kept, nms__packed_position (ranked[k])))
       nms__take_next (f, nms__packed_position (ranked[k]), 0.0f);
+  return 1;
+}
+
+static void
+decide_by_rank (nms__frame *f, scratch *s, const uint64_t *ranked)
+{
+  memset (s->undecided, 0xff, (f->count / NMS__BLOCK + 1) * sizeof *s->undecided);
+  for (size_t k = 0; k < f->count; k++)
+    decide (f, s, nms__packed_position (ranked[k]));
 }
 
 void
@@ -135,15 +146,13 @@ nms__hard (nms__frame *f)
 
   layout (&s, &arena, f->capacity);
   nms__box_blocks_fill (f, &s.blocks);
-  memset (s.undecided, 0xff, (f->count / NMS__BLOCK + 1) * sizeof *s.undecided);
   const uint64_t *ranked = nms__sort (f->kernels, f->packed, s.blocks.keys, f->count);
   uint64_t *spare = ranked == f->packed ? s.blocks.keys : f->packed;
   if (!nms__tiles_are_capped (f)
       && nms__visits_begin (&s.visits, f, &s.blocks, ranked, spare, s.undecided)) {
     s.by = s.visits.rank + f->count;
-    decide_by_visits (f, &s, ranked);
-    return;
+    if (decide_by_visits (f, &s, ranked))
+      return;
   }
-  for (size_t k = 0; k < f->count; k++)
-    decide (f, &s, nms__packed_position (ranked[k]));
+  decide_by_rank (f, &s, ranked);
 }

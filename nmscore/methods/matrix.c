@@ -104,21 +104,22 @@ static void
 visit_all (const nms__frame *f, scratch *s, const uint64_t *ranked, uint64_t *spare)
 {
   const size_t bytes = (f->count / NMS__BLOCK + 1) * sizeof *s->above;
-  const int in_tiles = nms__visits_begin (&s->visits, f, &s->blocks, ranked, spare, s->waiting);
-  size_t place;
+  size_t visited = 0, place;
 
   s->rank = (uint32_t *) (void *) spare;
   s->by = s->rank + f->count;
   memset (s->above, 0, bytes);
-  memset (s->waiting, 0xff, bytes);
-  for (size_t k = 0; k < f->count; k++) {
-    if (in_tiles) {
-      nms__visits_next (&s->visits, &place);
+  if (nms__visits_begin (&s->visits, f, &s->blocks, ranked, spare, s->waiting))
+    for (; nms__visits_next (&s->visits, &place); visited++) {
       nms__place_clear (s->waiting, place);
-    } else {
-      place = s->blocks.place[nms__packed_position (ranked[k])];
-      s->rank[place] = (uint32_t) k;
+      visit (f, s, place);
     }
+  if (visited == f->count)
+    return;
+  memset (s->above, 0, bytes);
+  for (size_t k = 0; k < f->count; k++) {
+    place = s->blocks.place[nms__packed_position (ranked[k])];
+    s->rank[place] = (uint32_t) k;
     visit (f, s, place);
   }
 }

@@ -201,8 +201,9 @@ decide (const merge *m, size_t pos, int transitive)
   return transitive;
 }
 
-/* Finds the cluster of each box, in the order of the visits. Writes the members by rank. */
-static void
+/* Finds the cluster of each box, in the order of the visits. Writes the members by rank. Returns 0
+ * if the frame is crowded. */
+static int
 find_clusters (merge *m, int transitive)
 {
   nms__frame *f = m->frame;
@@ -217,6 +218,8 @@ find_clusters (merge *m, int transitive)
     nms__place_clear (m->waiting, place);
     claim_by_rank (m, place, by, head, transitive);
   }
+  if (nms__tiles_crowded (&m->visits.tiles))
+    return 0;
   for (place = 0; place < f->count; place++) {
     const size_t pos = m->blocks.position[place], head_pos = m->blocks.position[head[place]];
     member *c = &m->members[rank[place]];
@@ -228,6 +231,7 @@ find_clusters (merge *m, int transitive)
     if (head_pos != pos)
       nms__suppress (f, pos, head_pos);
   }
+  return 1;
 }
 
 /* Returns the score of a packed key. */
@@ -260,6 +264,7 @@ decide_by_rank (const merge *m, const uint64_t *order, int transitive)
 {
   const size_t count = m->frame->count;
 
+  memset (m->waiting, 0xff, (count / NMS__BLOCK + 1) * sizeof *m->waiting);
   for (size_t pos = 0; pos < count; pos++)
     m->head[pos] = (uint32_t) pos;
   for (size_t n = 0; n < count; n++) {
@@ -299,15 +304,14 @@ nms__merge (nms__frame *f)
   layout (&m, &arena, f->capacity);
   m.frame = f;
   nms__box_blocks_fill (f, &m.blocks);
-  memset (m.waiting, 0xff, (f->capacity / NMS__BLOCK + 1) * sizeof *m.waiting);
   memcpy (m.order, f->packed, f->count * sizeof *m.order);
   const uint64_t *order = nms__sort (f->kernels, m.order, m.order2, f->count);
   uint64_t *spare = order == m.order ? m.order2 : m.order;
   if ((transitive || !nms__tiles_are_capped (f))
-      && nms__visits_begin (&m.visits, f, &m.blocks, order, spare, m.waiting)) {
-    find_clusters (&m, transitive);
+      && nms__visits_begin (&m.visits, f, &m.blocks, order, spare, m.waiting)
+      && find_clusters (&m, transitive))
     join_members (&m, order);
-  } else
+  else
     decide_by_rank (&m, order, transitive);
   finish_boxes (&m);
 }

@@ -317,7 +317,7 @@ enter_next (scratch *s)
 {
   const nms__box_blocks *b = &s->blocks;
 
-  if (s->tile == b->tile_count || nms__tiles_crowded (&s->tiles)) {
+  if (s->tile == b->tile_count) {
     s->tile = b->tile_count + 1;
     return;
   }
@@ -327,11 +327,11 @@ enter_next (scratch *s)
 }
 
 /* Returns the next undecided box on the stack that depends on no undecided box, or NONE if the
- * stack is empty. */
+ * stack is empty or the frame is crowded. */
 static size_t
 next_of_stack (const nms__frame *f, scratch *s)
 {
-  while (s->depth) {
+  while (s->depth && !nms__tiles_crowded (&s->tiles)) {
     const size_t top = s->stack[s->depth - 1];
     const size_t above = nms__place_is_set (s->undecided, top) ? find_above (f, s, top) : NONE;
     if (above == NONE) {
@@ -352,6 +352,10 @@ next_place (const nms__frame *f, scratch *s)
     const size_t waiting = next_of_stack (f, s);
     if (waiting != NONE)
       return waiting;
+    if (nms__tiles_crowded (&s->tiles)) {
+      s->depth = 0;
+      s->tile = s->blocks.tile_count + 1;
+    }
     const int whole = s->tile > s->blocks.tile_count;
     const uint64_t key = whole ? greatest (s->best[s->top], s->top_count)
                                : greatest (&s->best[0][s->block], s->end_block - s->block);

@@ -4,11 +4,12 @@
 
 #include "frame/order.h"
 
+#include <string.h>
+
 /* Frames of up to this many boxes are visited in rank order. */
 #define NEAR_MOST 65536
 
-/* After this many comparisons of a box with a block per box of the frame, the remaining boxes are
- * visited in rank order, because in a crowded frame most boxes depend on boxes of other tiles. */
+/* A frame is crowded after this many comparisons of a box with a block per box of the frame. */
 #define COMPARED_MOST 2
 
 #define NONE UINT32_MAX
@@ -118,19 +119,6 @@ find_above (nms__visits *v, uint32_t place)
   return best;
 }
 
-/* Continues in rank order. */
-static void
-list_by_rank (nms__visits *v)
-{
-  const nms__box_blocks *b = v->tiles.blocks;
-
-  for (size_t k = 0; k < b->count; k++)
-    v->list[k] = b->place[nms__packed_position (v->ranked[k])];
-  v->next = 0;
-  v->list_end = b->count;
-  v->in_tiles = 0;
-}
-
 /* Sorts `list` by tile and rank, and fills `rank`. */
 static void
 list_by_tile (nms__visits *v)
@@ -149,17 +137,17 @@ list_by_tile (nms__visits *v)
     v->list[next[tile_of[place]]++] = place;
   }
   v->next = v->list_end = v->tile = 0;
-  v->in_tiles = 1;
 }
 
 int
 nms__visits_begin (nms__visits *v, const nms__frame *f, const nms__box_blocks *b,
-    const uint64_t *ranked, uint64_t *spare, const uint64_t *waiting)
+    const uint64_t *ranked, uint64_t *spare, uint64_t *waiting)
 {
   if (!nms__tiles_begin (&v->tiles, f, b))
     return 0;
   v->ranked = ranked;
   v->waiting = waiting;
+  memset (waiting, 0xff, (f->count / NMS__BLOCK + 1) * sizeof *waiting);
   v->rank = (uint32_t *) (void *) spare;
   v->list = (uint32_t *) (void *) b->keys2;
   v->stack = b->number;
@@ -169,11 +157,11 @@ nms__visits_begin (nms__visits *v, const nms__frame *f, const nms__box_blocks *b
 }
 
 /* Returns the next waiting place on the stack that depends on no waiting box, or NONE if the stack
- * is empty. */
+ * is empty or the frame is crowded. */
 static uint32_t
 next_of_stack (nms__visits *v)
 {
-  while (v->depth) {
+  while (v->depth && !nms__tiles_crowded (&v->tiles)) {
     const uint32_t top = v->stack[v->depth - 1];
     if (!nms__place_is_set (v->waiting, top)) {
       v->depth--;
@@ -195,10 +183,6 @@ next_tile (nms__visits *v)
 {
   if (v->list_end == v->tiles.blocks->count)
     return 0;
-  if (nms__tiles_crowded (&v->tiles)) {
-    list_by_rank (v);
-    return 1;
-  }
   nms__tiles_enter (&v->tiles, v->tile);
   v->list_end = v->tiles.blocks->tile[++v->tile];
   return 1;
@@ -211,11 +195,13 @@ nms__visits_next (nms__visits *v, size_t *place)
     *place = next_of_stack (v);
     if (*place != NONE)
       return 1;
+    if (nms__tiles_crowded (&v->tiles))
+      return 0;
     while (v->next < v->list_end && !nms__place_is_set (v->waiting, v->list[v->next]))
       v->next++;
     if (v->next < v->list_end) {
       *place = v->list[v->next++];
-      if (!v->in_tiles || !nms__tiles_cross (&v->tiles, *place))
+      if (!nms__tiles_cross (&v->tiles, *place))
         return 1;
       v->stack[v->depth++] = (uint32_t) *place;
     } else if (!next_tile (v))

@@ -38,7 +38,7 @@ void nms__tiles_enter (nms__tiles *tiles, size_t tile);
 /* Returns whether the box at `place` may depend on a box of another tile than the current one. */
 int nms__tiles_cross (const nms__tiles *tiles, size_t place);
 
-/* Returns whether so many comparisons were made that the other boxes should be visited in rank
+/* Returns whether so many comparisons were made that the method should visit the boxes in rank
  * order: in a crowded frame most boxes depend on boxes of other tiles. */
 int nms__tiles_crowded (const nms__tiles *tiles);
 
@@ -48,8 +48,7 @@ typedef struct nms__visits {
   /* used by nms__visits_next */
   nms__tiles tiles;
   const uint64_t *ranked, *waiting;
-  int in_tiles;          /* nonzero if `list` is sorted by tile, then rank; 0 if by rank alone */
-  uint32_t *list;        /* places */
+  uint32_t *list;        /* places, sorted by tile, then rank */
   size_t next, list_end; /* the next element of `list`, and the end of the current tile in it */
   size_t tile;           /* number of the next tile */
   uint32_t *stack;       /* places; each depends on the one above it */
@@ -58,12 +57,13 @@ typedef struct nms__visits {
 
 /* Starts the visits of a frame whose blocks are filled, or returns 0 as nms__tiles_begin does.
  * `ranked` are the packed keys in rank order, `spare` an array of the same size that the visits use
- * from now on, as they use `keys2` and `number` of the blocks. `waiting` has a bit for each place,
- * which is set: the method clears that of a box that it visits, or that needs no visit any more. */
+ * from now on, as they use `keys2` and `number` of the blocks. Sets the bits of all places in
+ * `waiting`: the method clears that of a box that it visits, or that needs no visit any more. */
 int nms__visits_begin (nms__visits *visits, const nms__frame *frame, const nms__box_blocks *blocks,
-    const uint64_t *ranked, uint64_t *spare, const uint64_t *waiting);
+    const uint64_t *ranked, uint64_t *spare, uint64_t *waiting);
 
-/* Writes the next waiting place to *place. Returns 0 if there is none. */
+/* Writes the next waiting place to *place. Returns 0 if there is none, or if the frame is crowded:
+ * the method then begins again in rank order. */
 int nms__visits_next (nms__visits *visits, size_t *place);
 
 #endif
