@@ -46,8 +46,12 @@ struct Frame {
   float offset;    /* added to coordinates of bars, so that metrics are rounded */
 };
 
-static float rows[MANY][4], scores[MANY], angles[MANY];
-static int32_t class_ids[MANY];
+#define TILES 36
+#define TILE_BOXES 3000
+#define MOST (TILES * TILE_BOXES)
+
+static float rows[MOST][4], scores[MOST], angles[MANY];
+static int32_t class_ids[MOST], parents[MOST];
 
 /* Makes boxes of objects of which each has some. */
 static void
@@ -144,6 +148,15 @@ test_frame (gconstpointer row)
   }
 }
 
+static nms_result
+run (nms_context *ctx, const nms_boxes *boxes, const nms_options *options)
+{
+  nms_result result = { .size = sizeof result };
+
+  g_assert_cmpint (nms_run (ctx, boxes, options, &result), ==, NMS_OK);
+  return result;
+}
+
 /* All boxes lie around one place, those of a size in blocks of their own. The fused box of the best
  * large box becomes smaller than all boxes of its block and of the group of blocks, so that the
  * small boxes overlap it, and no longer only those of the middle size. */
@@ -151,52 +164,21 @@ static void
 test_shrinking_cluster (void)
 {
   enum { LARGE = 8192, OTHERS = 64, ALL = LARGE + 2 * OTHERS };
-  g_autofree float *corners = g_new (float, 4 * ALL), *score = g_new (float, ALL);
-  nms_boxes boxes = { .size = sizeof boxes, .count = ALL, .score = { score, 0 } };
+  nms_boxes boxes = { .size = sizeof boxes, .count = ALL, .score = { scores, 0 } };
   g_autoptr (nms_context) ctx = nms_context_new ();
-  nms_result result = { .size = sizeof result };
   nms_options options;
 
-  nms_boxes_set_rows (&boxes, corners);
+  nms_boxes_set_rows (&boxes, rows[0]);
   for (size_t i = 0; i < ALL; i++) {
     const int kind = i < LARGE ? 0 : i < LARGE + OTHERS ? 1 : 2;
     for (size_t k = 0; k < 4; k++)
-      corners[4 * i + k] = (float[]) { 50, 30, 25 }[kind] * (k < 2 ? -1 : 1);
-    score[i] = i ? (float[]) { 0.1f, 0.9f, 0.3f }[kind] : 1;
+      rows[i][k] = (float[]) { 50, 30, 25 }[kind] * (k < 2 ? -1 : 1);
+    scores[i] = i ? (float[]) { 0.1f, 0.9f, 0.3f }[kind] : 1;
   }
   nms_options_init (&options, sizeof options);
   options.method = NMS_METHOD_WEIGHTED;
   options.iou_threshold = 0.3f;
-  g_assert_cmpint (nms_run (ctx, &boxes, &options, &result), ==, NMS_OK);
-  g_assert_cmpuint (result.kept_count, ==, 1);
-}
-
-#define TILES 36
-#define TILE_BOXES 3000
-
-typedef struct {
-  float corners[TILES * TILE_BOXES][4], score[TILES * TILE_BOXES];
-  int32_t class_id[TILES * TILE_BOXES], parent[TILES * TILE_BOXES];
-  int with_classes, with_parents;
-  float min_size_ratio;
-} Tiles;
-
-static nms_result
-run_tiles (nms_context *ctx, const Tiles *t, size_t count, uint32_t k, uint64_t cap)
-{
-  nms_boxes boxes = { .size = sizeof boxes,
-    .count = count,
-    .score = { t->score, 0 },
-    .class_id = { t->with_classes ? t->class_id : NULL, 0 },
-    .parent = { t->with_parents ? t->parent : NULL, 0 } };
-  nms_result result = { .size = sizeof result };
-  nms_options options;
-
-  nms_boxes_set_rows (&boxes, t->corners[0]);
-  set_call (&options, k, t->min_size_ratio);
-  options.max_detections = cap;
-  g_assert_cmpint (nms_run (ctx, &boxes, &options, &result), ==, NMS_OK);
-  return result;
+  g_assert_cmpuint (run (ctx, &boxes, &options).kept_count, ==, 1);
 }
 
 /* Compares the results of a call without and with a total cap. A box over the cap lowers the scores
@@ -229,38 +211,42 @@ static const struct {
 static void
 test_tiles (gconstpointer data)
 {
-  enum { COUNT = TILES * TILE_BOXES };
   const typeof (*tiles) *row = data;
   g_autoptr (nms_context) ctx = nms_context_new (), one = nms_context_new (),
                           capped = nms_context_new ();
   BoxRandom random = { 7 };
-  g_autofree Tiles *t = g_new (Tiles, 1);
+  nms_boxes all = { .size = sizeof all,
+    .count = MOST,
+    .score = { scores, 0 },
+    .class_id = { row->with_classes ? class_ids : NULL, 0 },
+    .parent = { row->with_parents ? parents : NULL, 0 } };
 
-  t->with_classes = row->with_classes;
-  t->with_parents = row->with_parents;
-  t->min_size_ratio = row->min_size_ratio;
-  for (size_t i = 0; i < COUNT; i++) {
+  nms_boxes_set_rows (&all, rows[0]);
+  nms_boxes first = all;
+  first.count = TILE_BOXES;
+  for (size_t i = 0; i < MOST; i++) {
     const size_t tile = i / TILE_BOXES, same = i % TILE_BOXES;
-    float *c = t->corners[i];
+    float *c = rows[i];
     if (tile == 0)
-      t->score[i] = boxrandom_unit (&random);
+      scores[i] = boxrandom_unit (&random);
     const int small = row->uneven && same % 2;
     for (size_t k = 0; k < 4; k++)
-      c[k] = tile ? t->corners[same][k] + (float) (256 * (k % 2 ? tile / 10 : tile % 10))
+      c[k] = tile ? rows[same][k] + (float) (256 * (k % 2 ? tile / 10 : tile % 10))
           : k < 2
           ? (float) (boxrandom_below (&random, 200) / (small ? 8 : 1))
           : c[k - 2] + (float) (8 + boxrandom_below (&random, 200) / 20) / (small ? 512 : 1);
-    t->score[i] = t->score[same];
-    t->class_id[i] = (int32_t) (same % 3);
-    t->parent[i] = same % 4 == 1 ? (int32_t) i - 1 : -1;
+    scores[i] = scores[same];
+    class_ids[i] = (int32_t) (same % 3);
+    parents[i] = same % 4 == 1 ? (int32_t) i - 1 : -1;
   }
   for (uint32_t k = 0; k < CALLS; k++) {
+    nms_options options;
     if (k + 1 == NMS_METHOD_WEIGHTED)
       continue;
-    const nms_result a = run_tiles (one, t, TILE_BOXES, k, 0);
-    const nms_result b = run_tiles (ctx, t, COUNT, k, 0);
+    set_call (&options, k, row->min_size_ratio);
+    const nms_result a = run (one, &first, &options), b = run (ctx, &all, &options);
     g_assert_cmpuint (b.kept_count, ==, TILES * a.kept_count);
-    for (size_t i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i < MOST; i++) {
       const size_t same = i % TILE_BOXES;
       const int32_t by = a.suppressed_by[same];
       g_assert_cmpint (b.outcome[i], ==, a.outcome[same]);
@@ -269,9 +255,10 @@ test_tiles (gconstpointer data)
     for (size_t n = 0; n < b.kept_count; n++)
       g_assert_cmpfloat (b.kept_score[n], ==, a.kept_score[n / TILES]);
     if (k + 1 == NMS_METHOD_MATRIX_LINEAR || k + 1 == NMS_METHOD_MERGE) {
-      const nms_result c = run_tiles (capped, t, COUNT, k, b.kept_count / 3);
+      options.max_detections = b.kept_count / 3;
+      const nms_result c = run (capped, &all, &options);
       g_assert_cmpuint (c.kept_count, ==, b.kept_count / 3);
-      compare_cap (&b, &c, COUNT, k + 1 == NMS_METHOD_MERGE);
+      compare_cap (&b, &c, MOST, k + 1 == NMS_METHOD_MERGE);
     }
   }
 }
