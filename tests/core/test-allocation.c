@@ -17,6 +17,7 @@
 
 /* ------------------------------------------------------------ the allocator */
 
+/* Other functions that allocate need no wrapper: `forget` fails when their memory is freed. */
 #define WRAPPED(type, name, ...) \
   type __real_##name (__VA_ARGS__); \
   type __wrap_##name (__VA_ARGS__); \
@@ -81,19 +82,6 @@ WRAPPED (void, free, void *memory)
 {
   forget (memory);
   __real_free (memory);
-}
-
-/* nmscore does not call these; this test would have to follow what they allocate. */
-WRAPPED (void *, realloc, void *memory, size_t size)
-{
-  g_assert (!heap.armed);
-  return __real_realloc (memory, size);
-}
-
-WRAPPED (int, posix_memalign, void **memory, size_t alignment, size_t size)
-{
-  g_assert (!heap.armed);
-  return __real_posix_memalign (memory, alignment, size);
 }
 
 /* COUNTED (call) runs the call and counts its allocations; WORKS also asserts its success. */
