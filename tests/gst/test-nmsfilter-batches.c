@@ -18,22 +18,6 @@ two_streams (GstClockTime pts)
   return batch;
 }
 
-/* A box at x = 200 is in the left half of a frame that is 640 wide, and not of one of 320. */
-static void
-test_sizes (void)
-{
-  g_autoptr (GstHarness) h = harness_new_caps ("boxselect roi=0,0,50%,100%", BATCH_CAPS);
-  g_autoptr (GstBuffer) batch = two_streams (0);
-
-  batches_add (batch, 0, batches_single_new (0, 200));
-  batches_add (batch, 1, batches_single_new (0, 200));
-  batches_add (batch, 1, batches_single_new (0, 20));
-  batch = through (h, batch);
-  batches_assert_ids (batch, 0, 0, "1");
-  batches_assert_ids (batch, 1, 0, "");
-  batches_assert_ids (batch, 1, 1, "1");
-}
-
 static void
 test_stats (void)
 {
@@ -75,66 +59,52 @@ test_restart (void)
   g_assert_false (gst_structure_has_field (stats, "stream-1"));
 }
 
+/* What changes is copied if it has another owner, such as another branch of a tee: the batch, or
+ * the first frame in it. */
 static void
-test_in_place (void)
+test_copies (void)
 {
-  g_autoptr (GstHarness) h = harness_new_caps ("nmsfilter", BATCH_CAPS);
-  GstBuffer *batch = two_streams (0);
-  g_autoptr (GstBuffer) out = NULL;
-  GstBuffer *changed = batches_pair_new (0, 0), *same = batches_single_new (0, 0);
-
-  batches_add (batch, 0, changed);
-  batches_add (batch, 1, same);
-  out = through (h, batch);
-  g_assert_true (out == batch);
-  g_assert_true (batches_get (out, 0, 0) == changed);
-  g_assert_true (batches_get (out, 1, 0) == same);
-  batches_assert_ids (out, 0, 0, "1");
-}
-
-/* A batch that a tee sent to another branch too keeps all its boxes there. */
-static void
-test_tee (void)
-{
-  static const gchar *const rows[][3] = {
-    { "nmsfilter", "1", "" }, { "nmsfilter action=tag", "1 2", "kept" },
-    { "nmsfilter iou-threshold=1", "1 2", "" }, /* unchanged */
+  static const struct
+  {
+    const gchar *line;
+    gboolean batch_owned, frame_owned; /* by another owner, too */
+    const gchar *ids, *tag;            /* of the first frame, and of its first box */
+    const gchar *copied;
+  } rows[] = {
+    { "nmsfilter", FALSE, FALSE, "1", "", "" },
+    { "nmsfilter", FALSE, TRUE, "1", "", "first" },
+    { "nmsfilter", TRUE, FALSE, "1", "", "batch first" },
+    { "nmsfilter action=tag", TRUE, FALSE, "1 2", "kept", "batch first second" },
+    /* unchanged */
+    { "nmsfilter iou-threshold=1", TRUE, FALSE, "1 2", "", "" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (GstHarness) h = harness_new_caps (rows[i][0], BATCH_CAPS);
-    g_autoptr (GstBuffer) batch = two_streams (0), out = NULL;
-    const gboolean changes = i < 2;
+    g_autoptr (GstHarness) h = harness_new_caps (rows[i].line, BATCH_CAPS);
+    GstBuffer *batch = two_streams (0), *first = batches_pair_new (0, 0),
+              *second = batches_single_new (0, 0);
+    g_autoptr (GstBuffer) out = NULL, owned = NULL;
 
-    batches_add (batch, 0, batches_pair_new (0, 0));
-    batches_add (batch, 1, batches_single_new (0, 0));
-    out = through (h, gst_buffer_ref (batch));
-    batches_assert_ids (batch, 0, 0, "1 2");
-    assert_tag (GST_BUFFER (batches_get (batch, 0, 0)), 1, "");
-    batches_assert_ids (out, 0, 0, rows[i][1]);
-    assert_tag (GST_BUFFER (batches_get (out, 0, 0)), 1, rows[i][2]);
-    g_assert_cmpint (out != batch, ==, changes);
-    g_assert_cmpint (batches_get (out, 0, 0) != batches_get (batch, 0, 0), ==, changes);
-    g_assert_cmpint (batches_get (out, 1, 0) != batches_get (batch, 1, 0), ==, i == 1);
-    g_assert_cmpuint (GST_BUFFER_PTS (out), ==, GST_BUFFER_PTS (batch));
-    g_assert_true (gst_buffer_peek_memory (batches_get (out, 0, 0), 0)
-        == gst_buffer_peek_memory (batches_get (batch, 0, 0), 0));
+    batches_add (batch, 0, first);
+    batches_add (batch, 1, second);
+    if (rows[i].batch_owned || rows[i].frame_owned)
+      owned = gst_buffer_ref (rows[i].batch_owned ? batch : first);
+    out = through (h, batch);
+    g_assert_cmpuint (GST_BUFFER_PTS (out), ==, 0);
+    batches_assert_ids (out, 0, 0, rows[i].ids);
+    assert_tag (GST_BUFFER (batches_get (out, 0, 0)), 1, rows[i].tag);
+    g_assert_true ((out != batch) == (strstr (rows[i].copied, "batch") != NULL));
+    g_assert_true (
+        (batches_get (out, 0, 0) != first) == (strstr (rows[i].copied, "first") != NULL));
+    g_assert_true (
+        (batches_get (out, 1, 0) != second) == (strstr (rows[i].copied, "second") != NULL));
+    if (owned) {
+      assert_ids (first, "1 2");
+      assert_tag (first, 1, "");
+      g_assert_true (
+          gst_buffer_peek_memory (batches_get (out, 0, 0), 0) == gst_buffer_peek_memory (first, 0));
+    }
   }
-}
-
-/* A buffer that has another owner is copied, although its batch has none. */
-static void
-test_shared_frame (void)
-{
-  g_autoptr (GstHarness) h = harness_new_caps ("nmsfilter", BATCH_CAPS);
-  GstBuffer *batch = two_streams (0);
-  g_autoptr (GstBuffer) out = NULL, frame = batches_pair_new (0, 0);
-
-  batches_add (batch, 0, gst_buffer_ref (frame));
-  out = through (h, batch);
-  g_assert_true (out == batch);
-  assert_ids (frame, "1 2");
-  batches_assert_ids (out, 0, 0, "1");
 }
 
 static void
@@ -178,9 +148,10 @@ test_list (void)
   }
 }
 
-/* Caps that come between two buffers apply from the second one on, in later batches too. */
+/* A box at x = 200 is in the left half of a frame that is 640 wide, and not of one of 320. Caps
+ * between two buffers apply from the second one on, in later batches too. */
 static void
-test_new_caps (void)
+test_caps (void)
 {
   g_autoptr (GstHarness) h = harness_new_caps ("boxselect roi=0,0,50%,100%", BATCH_CAPS);
   GstBuffer *batch = two_streams (0);
@@ -190,9 +161,13 @@ test_new_caps (void)
   batches_add (batch, 0, gst_event_new_caps (caps));
   batches_add (batch, 0, gst_event_new_gap (0, 1));
   batches_add (batch, 0, batches_single_new (0, 200));
+  batches_add (batch, 1, batches_single_new (0, 200));
+  batches_add (batch, 1, batches_single_new (0, 20));
   batch = through (h, batch);
   batches_assert_ids (batch, 0, 0, "1");
   batches_assert_ids (batch, 0, 3, "");
+  batches_assert_ids (batch, 1, 0, "");
+  batches_assert_ids (batch, 1, 1, "1");
   gst_buffer_unref (batch);
   batch = batches_new (GST_SECOND, 1); /* states no caps */
   batches_add (batch, 0, batches_single_new (0, 200));
@@ -276,9 +251,8 @@ test_score_loss (void)
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
 }
 
-static const TestCase cases[] = { CASE (test_sizes), CASE (test_stats), CASE (test_restart),
-  CASE (test_in_place), CASE (test_tee), CASE (test_shared_frame), CASE (test_empty),
-  CASE (test_list), CASE (test_new_caps), CASE (test_no_caps), CASE (test_no_batch),
+static const TestCase cases[] = { CASE (test_stats), CASE (test_restart), CASE (test_copies),
+  CASE (test_empty), CASE (test_list), CASE (test_caps), CASE (test_no_caps), CASE (test_no_batch),
   CASE (test_one_stream), CASE (test_no_feature), CASE (test_score_loss), { NULL } };
 
 GST_TEST_PROGRAM (cases);
