@@ -475,8 +475,9 @@ decide (Frame *frame, const Choice *choice)
 
 /* ------------------------------------------------------------------ the runs */
 
-/* Fails unless the boxes have the tags of the frame. Returns the ids of those that are not dropped,
- * to be freed, and counts the boxes that a box of another class suppresses. */
+/* Fails unless the boxes have the tags of the frame, and the confidences that they had, if any.
+ * Returns the ids of those that are not dropped, to be freed, and counts the boxes that a box of
+ * another class suppresses. */
 static gchar *
 check_tags (const Frame *frame, GstBuffer *out, guint number, guint64 *other)
 {
@@ -484,12 +485,18 @@ check_tags (const Frame *frame, GstBuffer *out, guint number, guint64 *other)
 
   for (guint i = 0; i < frame->count; i++) {
     const State *state = &frame->state[i];
+    GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (out,
+        (gint) i + 1);
+    gdouble score = 0;
     g_autofree gchar *tag = tag_of (out, (gint) i + 1);
     g_autofree gchar *expected = state->by < 0 ? g_strdup (state->name)
                                                : g_strdup_printf ("%s:%d", state->name, state->by);
 
     if (g_strcmp0 (tag, expected) != 0)
       g_error ("frame %u, box %u of %u: %s, not %s", number, i, frame->count, tag, expected);
+    g_assert_true (frame->truth[i].scored
+        == gst_structure_get_double (structure_on (roi, "detection"), "confidence", &score));
+    g_assert_true (score == frame->truth[i].score || isnan (score));
     if (!is_dropped (*state))
       g_string_append_printf (left, "%s%u", left->len ? " " : "", i + 1);
     *other += state->by >= 0 && frame->truth[state->by].class_id != frame->truth[i].class_id;

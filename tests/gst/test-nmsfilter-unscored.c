@@ -47,17 +47,6 @@ test_rows (void)
   expect_frames (rows, G_N_ELEMENTS (rows));
 }
 
-/* The scores that the filter computes for the order are never written. */
-static void
-test_no_score_is_written (void)
-{
-  g_autoptr (GstBuffer) out = filtered ("nmsfilter", frame_with (ROW));
-  GstVideoRegionOfInterestMeta *roi = gst_buffer_get_video_region_of_interest_meta_id (out, 2);
-
-  g_assert_nonnull (roi);
-  g_assert_null (roi->params);
-}
-
 /* One frame with 100,001 boxes for each setting, the last one with all boxes in one place. */
 static void
 test_huge_frames (void)
@@ -91,7 +80,6 @@ test_huge_frames (void)
   }
 }
 
-static const TestCase cases[] = { CASE (test_rows), CASE (test_no_score_is_written),
-  CASE (test_huge_frames), { NULL } };
+static const TestCase cases[] = { CASE (test_rows), CASE (test_huge_frames), { NULL } };
 
 GST_TEST_PROGRAM (cases);
