@@ -151,53 +151,6 @@ test_unusable (void)
   }
 }
 
-/* Options as users type them in a shell, with quotes. */
-static void
-test_command_line (void)
-{
-  static const struct
-  {
-    const gchar *options; /* after class-options= */
-    const gchar *says;    /* NULL: valid */
-  } rows[] = {
-    { "o,person=[o,iou-threshold=0.3],car=[o,max=5]", NULL },
-    { "'o,person=[o,iou-threshold=0.3]'", NULL },
-    { "'o,options=<[o,class=person,iou-threshold=0.3],[o,class=car,max=5]>'", NULL },
-    { "'\"o,options=<[o,class=\\\"traffic light\\\",iou-threshold=0.3],[o,class=car,max=5]>\"'",
-        NULL },
-    { "'\"o,options=<[o,class=\\\"traffic light\\\",iou=0.3]>\"'",
-        "unknown key \"iou\" for class \"traffic light\"" },
-    { "o,car=[o,max=-1]", "must be a whole number" },
-    { "o,person=0.3", "as in o,person=[o,iou-threshold=0.3]" },
-  };
-  gchar *program = g_find_program_in_path ("gst-launch-1.0");
-
-  if (program == NULL) {
-    g_test_skip ("no gst-launch-1.0");
-    return;
-  }
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autofree gchar *line = g_strdup_printf ("%s -q fakesrc num-buffers=2 ! nmsfilter "
-                                              "class-options=%s ! fakesink",
-        program, rows[i].options);
-    gchar *shell[] = { (gchar *) "/bin/sh", (gchar *) "-c", line, NULL };
-    gchar **env = g_environ_unsetenv (g_environ_unsetenv (g_get_environ (), "G_DEBUG"),
-        "GST_TRACERS");
-    g_autofree gchar *errors = NULL;
-    gint status;
-
-    g_assert_true (g_spawn_sync (NULL, shell, env, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL,
-        &errors, &status, NULL));
-    if (strstr (errors, "ASan runtime does not come first"))
-      g_test_skip ("a sanitizer's plugin in a program without it");
-    else if ((status == 0) != (rows[i].says == NULL)
-        || (rows[i].says && strstr (errors, rows[i].says) == NULL))
-      g_error ("%s: status %d, %s", line, status, errors);
-    g_strfreev (env);
-  }
-  g_free (program);
-}
-
 /* Very many label ids, each with one duplicate. */
 static void
 test_many_label_ids (void)
@@ -219,6 +172,6 @@ test_many_label_ids (void)
 }
 
 static const TestCase cases[] = { CASE (test_rows), CASE (test_class_options_forms),
-  CASE (test_unusable), CASE (test_command_line), CASE (test_many_label_ids), { NULL } };
+  CASE (test_unusable), CASE (test_many_label_ids), { NULL } };
 
 GST_TEST_PROGRAM (cases);
