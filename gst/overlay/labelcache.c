@@ -42,7 +42,6 @@ struct _LabelCache
   Picture glyphs[LAST_GLYPH - FIRST_GLYPH + 1]; /* data is NULL before a glyph is rendered */
   GHashTable *masks;                            /* from text to LabelMask, which owns its data */
   gsize bytes;
-  guint64 rendered;
 };
 
 static void
@@ -325,7 +324,6 @@ label_cache_get (LabelCache *cache, const gchar *text)
     label->baseline = picture.baseline;
     cache->bytes += (gsize) picture.stride * picture.height;
     cache->bytes += paint_mask_shrink (&cache->canvas, &label->mask);
-    cache->rendered++;
   }
   g_hash_table_insert (cache->masks, g_strdup (text), label);
   return label;
@@ -334,5 +332,5 @@ label_cache_get (LabelCache *cache, const gchar *text)
 LabelCacheUsage
 label_cache_usage (const LabelCache *cache)
 {
-  return (LabelCacheUsage) { g_hash_table_size (cache->masks), cache->bytes, cache->rendered };
+  return (LabelCacheUsage) { g_hash_table_size (cache->masks), cache->bytes };
 }

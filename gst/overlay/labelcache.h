@@ -52,12 +52,11 @@ void label_cache_trim (LabelCache *cache);
  * characters as spaces. An empty text has an empty mask. */
 const LabelMask *label_cache_get (LabelCache *cache, const gchar *text);
 
-/* The masks and bytes in the cache, and the number of masks rendered since label_cache_new (). */
+/* The masks and bytes in the cache. */
 typedef struct
 {
   guint masks;
   gsize bytes;
-  guint64 rendered;
 } LabelCacheUsage;
 
 LabelCacheUsage label_cache_usage (const LabelCache *cache);
