@@ -130,16 +130,21 @@ box_map_move (const BoxMap *self, Box *box)
     correct_rotated (box, sx, sy);
 }
 
-gboolean
-box_map_outside (const Box *box, gint width, gint height)
+/* Returns whether no part of the box is inside a frame of width x height. A rotated box counts
+ * as the upright box around it. */
+static gboolean
+is_outside (const Box *box, gint width, gint height)
 {
   const Box upright = box_upright (box);
 
   return upright.x2 <= 0 || upright.y2 <= 0 || upright.x1 >= width || upright.y1 >= height;
 }
 
-void
-box_map_clip (Box *box, gint width, gint height)
+/* Clips x1 .. y2 of an upright box that is not outside to the frame, and sets BOX_MOVED and
+ * BOX_RESHAPED if that changes it. Does not change a rotated box, because the part inside is not a
+ * rectangle. */
+static void
+clip_box (Box *box, gint width, gint height)
 {
   if (box->rotation != 0 || (box->x1 >= 0 && box->y1 >= 0 && box->x2 <= width && box->y2 <= height))
     return;
@@ -162,11 +167,11 @@ box_map_move_all (const BoxMap *self, GArray *boxes, gint width, gint height, gb
 
     box_map_move (self, box);
     box->flags |= flags;
-    if (known && box_map_outside (box, width, height)) {
+    if (known && is_outside (box, width, height)) {
       box->state = BOX_STATE_INVALID;
       outside++;
     } else if (known && clip) {
-      box_map_clip (box, width, height);
+      clip_box (box, width, height);
     }
   }
   return outside;

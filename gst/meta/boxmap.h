@@ -80,15 +80,6 @@ gboolean box_map_flips (const BoxMap *self);
  * of its width, and the lengths of its sides. */
 void box_map_move (const BoxMap *self, Box *box);
 
-/* Returns whether no part of the box is inside a frame of width x height. A rotated box counts
- * as the upright box around it. */
-gboolean box_map_outside (const Box *box, gint width, gint height);
-
-/* Clips x1 .. y2 of an upright box that is not outside to the frame, and sets BOX_MOVED and
- * BOX_RESHAPED if that changes it. Does not change a rotated box, because the part inside is not a
- * rectangle. */
-void box_map_clip (Box *box, gint width, gint height);
-
 /* Moves all boxes of a GArray of Box, and clips them to the frame of width x height if `clip`.
  * Sets the state of boxes outside the frame to BOX_STATE_INVALID, for box_remove and
  * box_append, and returns their number. With width or height 0 (unknown) no box is outside. */
