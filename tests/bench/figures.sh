@@ -100,7 +100,7 @@ steady ()
       ! videoconvert ! video/x-raw,format=RGB ! hogdetect scale=1.4 \
       ! nmsfilter iou-threshold=0.3 score-threshold=0.7 \
       ! boxrecord "$(nms_set location "$output/steady.jsonl")" ! fakesink >&2 &&
-    python3 "$bench/steady.py" "$build/tests/gst/steadyframes" "$output/steady.jsonl"
+    python3 "$bench/steady.py" "$output/steady.jsonl"
 )
 
 # measure NAME: writes the figures of NAME, and returns whether they could be measured.

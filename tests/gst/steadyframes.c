@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * steadyframes LAUNCH-LINE [ods]: reads frames from standard input, sends them through an element,
+ * steadyframes LAUNCH-LINE: reads frames from standard input, sends them through an element,
  * and writes the boxes that come out. A line `frame MILLISECONDS` begins a frame of 1024 x 1024
  * pixels, in which normalized coordinates are exact; a line `LABEL X1 Y1 X2 Y2 SCORE TRACK` is a
- * box, with `-` for what it does not have: a region or, with `ods`, an OD of whole pixels without a
- * track. Numbers are written as %a writes them. An output box has `lost` (0 or 1) as a last number.
+ * box, with `-` for what it does not have. Numbers are written as %a writes them. An output box has
+ * `lost` (0 or 1) as a last number.
  */
-#ifdef HAVE_ANALYTICS
-#include "odboxes.h"
-#endif
-
 #include "gstboxes.h"
 
 #include <locale.h>
@@ -17,59 +13,11 @@
 
 #define SIZE 1024
 
-static gboolean ods;
-
 static gint
 whole (gdouble number)
 {
   return isfinite (number) ? (gint) CLAMP (floor (number + 0.5), -0x7fffffff, 0x7fffffff) : 0;
 }
-
-static void
-write_box (GQuark label, const gdouble *c)
-{
-  printf ("%s %a %a %a %a", g_quark_to_string (label), c[0], c[1], c[2], c[3]);
-}
-
-#ifdef HAVE_ANALYTICS
-static void
-add_whole (GstBuffer *buffer, gchar **words, const gdouble *c)
-{
-  add_od (buffer, words[0],
-      (Rect) { whole (c[0]), whole (c[1]), whole (c[2] - c[0]), whole (c[3] - c[1]) },
-      (gfloat) g_ascii_strtod (words[5], NULL));
-}
-
-static void
-write_ods (GstBuffer *buffer)
-{
-  GstAnalyticsODMtd od;
-
-  EACH_MTD (buffer, gst_analytics_od_mtd_get_mtd_type (), (GstAnalyticsMtd *) &od)
-  {
-    gpointer related = NULL;
-    GstAnalyticsTrackingMtd track;
-    GstClockTime first, last;
-    gfloat confidence;
-    gint x, y, w, h;
-    gboolean lost;
-    guint64 id;
-
-    gst_analytics_od_mtd_get_location (&od, &x, &y, &w, &h, &confidence);
-    write_box (gst_analytics_od_mtd_get_obj_type (&od),
-        (gdouble[]) { x, y, (gdouble) x + w, (gdouble) y + h });
-    if (gst_analytics_relation_meta_get_direct_related (od.meta, od.id, GST_ANALYTICS_REL_TYPE_ANY,
-            gst_analytics_tracking_mtd_get_mtd_type (), &related, (GstAnalyticsMtd *) &track)
-        && gst_analytics_tracking_mtd_get_info (&track, &id, &first, &last, &lost))
-      printf (" %a %" G_GUINT64_FORMAT " %d\n", confidence, id, lost);
-    else
-      printf (" %a - 0\n", confidence);
-  }
-}
-#else
-#define add_whole(buffer, words, c) g_error ("built without GstAnalytics")
-#define write_ods(buffer) ((void) (buffer))
-#endif
 
 static void
 add_box (GstBuffer *buffer, gchar **words)
@@ -80,10 +28,6 @@ add_box (GstBuffer *buffer, gchar **words)
 
   for (guint i = 0; i < 4; i++)
     c[i] = g_ascii_strtod (words[1 + i], NULL);
-  if (ods) {
-    add_whole (buffer, words, c);
-    return;
-  }
   roi = add_region (buffer, 0, words[0],
       (Rect) { whole (c[0]), whole (c[1]), whole (c[2] - c[0]), whole (c[3] - c[1]) });
   s = gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, c[0] / SIZE, "x_max", G_TYPE_DOUBLE,
@@ -108,7 +52,7 @@ write_region (GstVideoRegionOfInterestMeta *roi)
       G_TYPE_DOUBLE, &c[2], "y_max", G_TYPE_DOUBLE, &c[3], NULL);
   for (guint i = 0; i < 4; i++)
     c[i] *= SIZE;
-  write_box (roi->roi_type, c);
+  printf ("%s %a %a %a %a", g_quark_to_string (roi->roi_type), c[0], c[1], c[2], c[3]);
   if (gst_structure_get_double (s, "confidence", &number))
     printf (" %a", number);
   else
@@ -131,8 +75,6 @@ write_frames (GstHarness *h)
     GstMeta *meta;
 
     printf ("frame\n");
-    if (ods)
-      write_ods (buffer);
     while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
                 GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
         != NULL)
@@ -158,7 +100,6 @@ main (int argc, char **argv)
 
   gst_init (&argc, &argv);
   setlocale (LC_NUMERIC, "C"); /* for the numbers that are printed */
-  ods = argc > 2;
   h = harness_new_caps (argv[1], "video/x-raw,format=GRAY8,width=1024,height=1024,framerate=10/1");
   while (fgets (line, sizeof line, stdin)) {
     gchar **words = g_strsplit (g_strchomp (line), " ", -1);
