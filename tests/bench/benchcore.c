@@ -5,9 +5,6 @@
  * checks, and writes the kept list and the outcome of each box. The caller owns the arrays.
  */
 #include <nmscore.h>
-#ifdef HAVE_ACCEL
-#include <nmsxla.h>
-#endif
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +20,9 @@ typedef struct benchcore {
   int frame_count, next; /* next: frame of the next call */
 } benchcore;
 
-/* Returns NULL if there is no memory or no engine xla. */
+/* Returns NULL if there is no memory. */
 benchcore *
-benchcore_new (int xla, int suppressed_by)
+benchcore_new (void)
 {
   benchcore *b = calloc (1, sizeof *b);
 
@@ -33,16 +30,8 @@ benchcore_new (int xla, int suppressed_by)
     return NULL;
   b->result.size = sizeof b->result;
   nms_options_init (&b->options, sizeof b->options);
-  b->options.outputs = NMS_OUTPUT_OUTCOME | (suppressed_by ? NMS_OUTPUT_SUPPRESSED_BY : 0);
-  if (!xla)
-    return b;
-#ifdef HAVE_ACCEL
-  nms_added_engine engine = { .size = sizeof engine };
-  b->options.engine = NMS_ENGINE_ADDED;
-  if (!nms_xla_engine (NULL, NMS_XLA_STRICT, &engine) && !nms_context_add_engine (b->ctx, &engine))
-    return b;
-#endif
-  return NULL;
+  b->options.outputs = NMS_OUTPUT_OUTCOME;
+  return b;
 }
 
 /* Forgets the frames, and the scratch memory, so that its size is that of the next ones. */
@@ -103,13 +92,11 @@ benchcore_kept (benchcore *b, const int32_t **kept)
 const char *
 benchcore_about (const benchcore *b, char what)
 {
-  const int engine = nms_context_engine (b->ctx);
-
   switch (what) {
     case 'x':
       return nms_context_error (b->ctx);
     case 'e':
-      return engine == NMS_ENGINE_ADDED ? "xla" : nms_engine_name (engine);
+      return nms_engine_name (nms_context_engine (b->ctx));
     case 'i':
       return nms_context_isa (b->ctx);
     default:

@@ -216,7 +216,7 @@ class BoeNms(Peer):
 # ---------------------------------------------------------------------- ours
 
 class Ours(Peer):
-    """The Python package nmscore, as run.sh installed it beside the others."""
+    """The Python package nmscore, as run.sh built it."""
     ours, most = True, MANY
 
     def versions(self):
@@ -230,9 +230,17 @@ class Ours(Peer):
         return lambda: nmscore.batched_nms(rows, scores, classes, iou, max_detections=cap)
 
 
+class Xla(Ours):
+    most = 65_536
+
+    def prepare(self, rows, scores, classes, iou, cap):
+        import nmscore
+        return lambda: nmscore.run(rows, scores, classes, iou_threshold=iou, max_detections=cap,
+                                   engine="xla", xla_strict=True).kept
+
+
 class Core(Ours):
     """nms_run, timed in C by benchcore.c, whose path is in NMS_BENCH_CORE."""
-    xla = suppressed_by = False
 
     def __init__(self):
         library = ctypes.CDLL(os.environ["NMS_BENCH_CORE"])
@@ -240,9 +248,7 @@ class Core(Ours):
         library.benchcore_kept.restype = ctypes.c_size_t
         library.benchcore_about.restype = ctypes.c_char_p
         self.library, self.frames = library, []
-        self.bench = ctypes.c_void_p(library.benchcore_new(self.xla, self.suppressed_by))
-        if not self.bench:
-            raise ImportError("no engine xla in this build")
+        self.bench = ctypes.c_void_p(library.benchcore_new())
 
     def load(self, name):
         self.frames = []
@@ -255,8 +261,6 @@ class Core(Ours):
         pointers = [None if a is None else a.ctypes.data_as(ctypes.c_void_p)
                     for a in (rows, scores, classes)]
         self.library.benchcore_add(self.bench, *pointers, ctypes.c_size_t(len(scores)))
-        if self.xla:
-            self.run(1, "wall")  # compiles the program
         return self.first
 
     def run(self, count, clock):
@@ -280,24 +284,10 @@ class Core(Ours):
                                   "compiler": self.text(b"c")}
 
 
-class CoreBy(Core):
-    suppressed_by = True
-
-
-class CoreXla(Core):
-    xla, most = True, 65_536
-
-    def __init__(self):
-        if not os.environ.get("NMS_XLA_PLUGIN"):
-            raise ImportError("NMS_XLA_PLUGIN names no plugin")
-        super().__init__()
-
-
 SYSTEMS = {
     "gst-nms": Core,
-    "gst-nms (suppressed_by)": CoreBy,
-    "gst-nms (xla)": CoreXla,
     "gst-nms (Python)": Ours,
+    "gst-nms (xla)": Xla,
     "torchvision": Torchvision,
     "onnxruntime": OnnxRuntime,
     "OpenCV": OpenCV,
