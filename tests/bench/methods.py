@@ -7,8 +7,8 @@ First all results are compared, on random boxes; then each call is timed, on one
 arrays, ours and theirs in turn. --agree: no timing. Exits with 77 if a library is missing.
 
 A difference must go away if our threshold moves by some units of binary32 (`rounding`: they compute
-in double, or round otherwise), or the exit status is 1. README.md lists where the definitions
-differ on purpose: there the comparison is of what they have in common.
+in double, or round otherwise), or the exit status is 1. docs/methods.md lists where the
+definitions differ on purpose: there the comparison is of what they have in common.
 """
 import collections
 import os

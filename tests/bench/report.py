@@ -145,9 +145,4 @@ def draw(results, path):
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(.5, .02),
                   ncols=min(5, len(labels)), frameon=False)
-    s = results["setting"]
-    named = ", ".join(f"{n} {v}" for n, v in results["versions"].items()
-                      if n not in ("gst-nms", "torch"))
-    figure.text(.5, -.1, f"{s['processor']}, one core; {s['compiler']}; {named}", ha="center",
-                fontsize=8)
     figure.savefig(path, dpi=150, bbox_inches="tight")
