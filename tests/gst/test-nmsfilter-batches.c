@@ -18,6 +18,7 @@ two_streams (GstClockTime pts)
   return batch;
 }
 
+/* The counters begin anew when the element starts again. */
 static void
 test_stats (void)
 {
@@ -42,17 +43,7 @@ test_stats (void)
   g_object_get (h->element, "stats", &stats, NULL);
   inner = gst_value_get_structure (gst_structure_get_value (stats, "stream-1"));
   g_assert_cmpstr (gst_structure_get_string (inner, "stream-id"), ==, "b");
-}
-
-/* The counters begin anew when the element starts again. */
-static void
-test_restart (void)
-{
-  g_autoptr (GstHarness) h = harness_new_caps ("nmsfilter", BATCH_CAPS);
-  g_autoptr (GstStructure) stats = NULL;
-
-  gst_buffer_unref (through (h, two_streams (0)));
-  g_assert_cmpuint (batches_stat_of (h->element, 1, "frames"), ==, 0);
+  gst_structure_free (stats);
   gst_element_set_state (h->element, GST_STATE_READY);
   gst_element_set_state (h->element, GST_STATE_PLAYING);
   g_object_get (h->element, "stats", &stats, NULL);
@@ -251,8 +242,8 @@ test_score_loss (void)
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
 }
 
-static const TestCase cases[] = { CASE (test_stats), CASE (test_restart), CASE (test_copies),
-  CASE (test_empty), CASE (test_list), CASE (test_caps), CASE (test_no_caps), CASE (test_no_batch),
+static const TestCase cases[] = { CASE (test_stats), CASE (test_copies), CASE (test_empty),
+  CASE (test_list), CASE (test_caps), CASE (test_no_caps), CASE (test_no_batch),
   CASE (test_one_stream), CASE (test_no_feature), CASE (test_score_loss), { NULL } };
 
 GST_TEST_PROGRAM (cases);
