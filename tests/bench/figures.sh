@@ -11,8 +11,8 @@ an hour on an idle machine and downloads gigabytes once (as root, because elemen
 Debians with debootstrap). Each NAME prints into output-bench/figures/NAME.txt, whose first line
 names the commit and the load. Ends with an error if one fails, after the others.
 
+$FIGURES
 END
-  list
 }
 
 # name, the pages that have its figures
@@ -27,10 +27,8 @@ people README.md docs/boxmerge.md
 tile-scales docs/tiledetect.md
 steady docs/boxsteady.md'
 
-list () { printf '%s\n' "$FIGURES"; }
-
 case ${1-} in
-  --list) list; exit ;;
+  --list) printf '%s\n' "$FIGURES"; exit ;;
   -h | --help) usage; exit ;;
 esac
 
@@ -118,9 +116,9 @@ measure ()
 }
 
 names=("$@") failed=0
-[ ${#names[@]} -gt 0 ] || mapfile -t names < <(list | cut -d' ' -f1)
+[ ${#names[@]} -gt 0 ] || mapfile -t names < <(cut -d' ' -f1 <<<"$FIGURES")
 for name in "${names[@]}"; do
-  list | grep -q "^$name " || die "no figures are named $name (--list)"
+  grep -q "^$name " <<<"$FIGURES" || die "no figures are named $name (--list)"
 done
 mkdir -p "$output"
 nms_build release --buildtype=release -Dtests=enabled -Drecords=enabled -Doverlay=enabled \

@@ -51,15 +51,12 @@ def best_peer(row):
 # ---------------------------------------------------------------------- parts
 
 def setting(results):
-    s = results["setting"]
     versions = ", ".join(f"{n} {v}" for n, v in results["versions"].items())
     ours = [row["systems"][OURS] for row in results["rows"]]
     spread = sorted((o["q3_us"] - o["q1_us"]) / o["median_us"] for o in ours if "q1_us" in o)
     loads = [f"{results[k][0]:.1f}" for k in ("load_before", "load_after")]
     left_out = "".join(f" Not installed: {n}." for n in results["missing"])
-    return [f"{s['date']}, commit {s['commit']}. {s['processor']}, {s['cores']} cores, one used; "
-            f"{s['memory_gib']} GiB; {s['system']}; Python {s['python']}. {s['compiler']}. "
-            f"{versions}.{left_out}", "",
+    return [f"{results['setting']} {versions}.{left_out}", "",
             f"Load average {loads[0]} before and {loads[1]} after; half of our workloads have "
             f"quartiles less than {100 * spread[len(spread) // 2]:.0f} % of the median apart.", ""]
 

@@ -226,17 +226,15 @@ def measure(name, systems, options):
 
 
 def surroundings(core):
-    """Returns the machine, the commit and the build. `core` is what gst-nms says of itself."""
+    """Returns the date, the commit, the machine and the build. `core` is what gst-nms says."""
     cpuinfo = pathlib.Path("/proc/cpuinfo").read_text()
-    name = [line.split(": ")[1] for line in cpuinfo.splitlines() if line.startswith("model name")]
-    kib = pathlib.Path("/proc/meminfo").read_text().split()[1]
+    name = next((line.split(": ")[1] for line in cpuinfo.splitlines()
+                 if line.startswith("model name")), platform.machine())
     git = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty"],
                          capture_output=True, text=True, check=False)
-    return {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "processor": name[0] if name else platform.machine(), "cores": os.cpu_count(),
-            "memory_gib": round(int(kib) / 2**20, 1), "system": platform.platform(),
-            "python": platform.python_version(), "compiler": core["compiler"],
-            "commit": git.stdout.strip()}
+    return (f"{datetime.date.today()}, commit {git.stdout.strip()}. {name}, {os.cpu_count()} cores,"
+            f" one used; {platform.platform()}; Python {platform.python_version()}. "
+            f"{core['compiler']}.")
 
 
 def main():
