@@ -17,22 +17,21 @@ const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1] = { NMS_ENGINE_AUTO,
 
 const char *const enginecheck_isas[] = { "scalar", "sse2", "avx2", "avx512", "neon", NULL };
 
-int
-enginecheck_count (void)
+/* Returns the number of engines to run: one more if the program adds one. */
+static int
+engine_count (void)
 {
   return ENGINECHECK_ENGINES + (enginecheck_add_engine && enginecheck_add_engine (NULL) == NMS_OK);
 }
 
-void
-enginecheck_use (nms_context *ctx, nms_options *options, int number)
+/* Adds the engine of the program to a context that has none. */
+static void
+add_engine (nms_context *ctx)
 {
   const nms_boxes boxes = { .size = sizeof boxes };
   nms_result result = { .size = sizeof result };
   nms_options probe;
 
-  options->engine = enginecheck_engines[number];
-  if (options->engine != NMS_ENGINE_ADDED)
-    return;
   nms_options_init (&probe, sizeof probe);
   probe.engine = NMS_ENGINE_ADDED;
   if (nms_run (ctx, &boxes, &probe, &result) == NMS_ERROR_UNSUPPORTED
@@ -364,11 +363,13 @@ check_engines (nms_context *ctx, const nms_boxes *boxes, const nms_options *opti
 
   if (how == ENGINECHECK_FULL)
     batch_init (&batch, boxes, options);
-  for (int e = 0; e < (by_engine ? enginecheck_count () : 1) && !difference; e++) {
+  for (int e = 0; e < (by_engine ? engine_count () : 1) && !difference; e++) {
     const int engine = (int) enginecheck_engines[e];
     if (engine == NMS_ENGINE_ADDED && native_only)
       continue;
-    enginecheck_use (ctx, &own, e);
+    if (engine == NMS_ENGINE_ADDED)
+      add_engine (ctx);
+    own.engine = (uint32_t) engine;
     for (uint32_t combination = 0; combination < 4 && !difference; combination++) {
       own.outputs = outputs_of (combination);
       difference = located (run_once (ctx, boxes, &own, expected), nms_engine_name (engine),

@@ -12,19 +12,14 @@
  * checks of a program that has this function, as tests/accel/addxla.c does, run its engine too. */
 int enginecheck_add_engine (nms_context *ctx) __attribute__ ((weak));
 
-/* The engines that every check runs, NMS_ENGINE_AUTO first. */
+/* The engines that every check runs, NMS_ENGINE_AUTO first, and behind them NMS_ENGINE_ADDED. */
 #define ENGINECHECK_ENGINES 4
 extern const uint32_t enginecheck_engines[ENGINECHECK_ENGINES + 1];
 
 /* The instruction sets; no machine has all of them. NULL ends the list. */
 extern const char *const enginecheck_isas[];
 
-/* Returns the number of engines in enginecheck_engines to run: all of them with an added engine,
- * which is the last, else one less. enginecheck_use sets the engine with this number, and adds the
- * engine to the context if it has none. */
 #define ENGINECHECK_XLA_BOXES 65536 /* NMS_XLA_MAX_BOXES */
-int enginecheck_count (void);
-void enginecheck_use (nms_context *ctx, nms_options *options, int number);
 
 /* Returns whether a call is beyond added engines: a box is rotated, groups of classes have an
  * effect, or there is a min_size_ratio. */
