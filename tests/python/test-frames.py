@@ -58,10 +58,13 @@ class Run(unittest.TestCase):
             np.testing.assert_array_equal(
                 nmscore.run(self.boxes, self.scores, self.ids, exclude=other).kept, wanted)
 
-    def test_inclusive_and_parents(self):
+    def test_inclusive_parents_and_groups(self):
+        groups = {"class_options": {k: {"group": np.int64(2)} for k in (2, 7)}}
         rows = [[0, 0, 4, 2], [0, 0, 2, 2], [20, 0, 22, 2]]
         for options, kept in (({}, [0, 1, 2]), ({"inclusive": True}, [0, 2]),
-                              ({"inclusive": True, "parents": [-1, 0, 2**40]}, [0, 1, 2])):
+                              ({"inclusive": True, "parents": [-1, 0, 2**40]}, [0, 1, 2]),
+                              ({"inclusive": True, "class_ids": [2, 7, 2]}, [0, 1, 2]),
+                              ({"inclusive": True, "class_ids": [2, 7, 2], **groups}, [0, 2])):
             self.assertEqual(nmscore.run(rows, [3, 2, 1], **options).kept.tolist(), kept)
             batch = nmscore.run_batch(rows, [0, 3], [3, 2, 1], **options)
             self.assertEqual(batch.kept.tolist(), kept)
