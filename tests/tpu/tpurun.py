@@ -77,8 +77,7 @@ FLOAT = {'arith.addf': np.add, 'arith.subf': np.subtract, 'arith.mulf': np.multi
 EXACT = {'arith.addi': np.add, 'arith.subi': np.subtract, 'arith.muli': np.multiply,
          'arith.andi': np.bitwise_and, 'arith.ori': np.bitwise_or, 'arith.xori': np.bitwise_xor,
          'arith.shrui': shift_right, 'arith.shli': np.left_shift, 'arith.minsi': np.minimum,
-         'arith.select': np.where, 'arith.truncf': exact_bf16, 'math.ctpop': count_bits,
-         'tpu.transpose': lambda a: a.T.copy()}
+         'arith.select': np.where, 'arith.truncf': exact_bf16, 'math.ctpop': count_bits}
 # functions of a value and the type of the result
 SHAPED = {'tpu.bitcast': lambda a, t: a.view(t.dtype), 'vector.broadcast': lambda a, t:
           np.broadcast_to(a, t.shape), 'vector.shape_cast': lambda a, t: a.reshape(t.shape),
@@ -177,13 +176,15 @@ class Kernel:
             made = np.full(type_.shape, value.value, type_.dtype)
             return lambda: made
         if name == 'tpu.iota':
-            axis, = attributes['dimensions']
-            made = np.indices(type_.shape, dtype=np.int32)[int(axis)]
+            axis, = {*attributes['dimensions'], attributes['dimension'].value}
+            made = np.indices(type_.shape, dtype=np.int32)[axis]
             return lambda: made
         if name == 'vector.multi_reduction':
             return self.reduction(attributes, type_)
         if name == 'vector.extract' and list(attributes['static_position']) == [0, 0]:
             return lambda a: a[0, 0]
+        if name == 'tpu.transpose' and list(attributes['permutation']) == [1, 0]:
+            return lambda a: a.T.copy()
         if name == 'tpu.matmul' and str(attributes['dimension_numbers']) == MATMUL:
             return product
         if name == 'vector.load':
