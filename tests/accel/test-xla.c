@@ -303,85 +303,79 @@ test_turned (void)
 
 /* --------------------------------------------------------------- lazy tensors */
 
-/* The copies between a program and the device: a tensor is sent once, a result that a later program
- * uses is neither read nor sent, and a result is read once. */
-typedef nms_lazy_tensor Tensor;
-
-#define COPIED 1000
-
 static nms_lazy_cache *cache;
 static nms_lazy *lz;
-static const int32_t dims[] = { COPIED };
 
-static long sent_before, received_before;
-
-/* The copies since the last call, by the plugin's count and by that of the cache. */
+/* Checks the copies since the last call, by the plugin's count and by that of the cache. */
 static void
 expect_copies (long there, long back)
 {
   static nms_lazy_counters before;
+  static long sent, received;
   nms_lazy_counters c = { .size = sizeof c };
 
   g_assert_cmpint (nms_lazy_cache_counters (cache, &c), ==, NMS_OK);
-  g_assert_cmpint (wrapped->sent - sent_before, ==, there);
-  g_assert_cmpint (wrapped->received - received_before, ==, back);
-  g_assert_cmpint ((long) (c.sent - before.sent), ==, there);
-  g_assert_cmpint ((long) (c.fetched - before.fetched), ==, back);
+  if (before.size) {
+    g_assert_cmpint (wrapped->sent - sent, ==, there);
+    g_assert_cmpint (wrapped->received - received, ==, back);
+    g_assert_cmpint ((long) (c.sent - before.sent), ==, there);
+    g_assert_cmpint ((long) (c.fetched - before.fetched), ==, back);
+  }
   before = c;
-  sent_before = wrapped->sent;
-  received_before = wrapped->received;
+  sent = wrapped->sent;
+  received = wrapped->received;
 }
 
-static Tensor
-times (Tensor a, Tensor b)
+static nms_lazy_tensor
+times (nms_lazy_tensor a, nms_lazy_tensor b)
 {
   return nms_lazy_binary (lz, NMS_LAZY_MUL, a, b);
 }
 
 /* Reads x, or only computes it if `data` is NULL. */
 static void
-read_one (Tensor x, float *data)
+read_one (nms_lazy_tensor x, float *data)
 {
-  void *into[] = { data };
-
-  if (nms_lazy_read (lz, 1, &x, into) < 0)
+  if (nms_lazy_read (lz, 1, &x, (void *[]) { data }) < 0)
     g_error ("%s", nms_lazy_error (lz));
 }
 
+/* The copies between a program and the device: a tensor is sent once, a result that a later program
+ * uses is neither read nor sent, and a result is read once. */
 static void
-check_copies (void)
+test_copies (void)
 {
-  float data[COPIED], result[COPIED];
-  Tensor x, y, z;
+  static const int32_t two = 2;
+  const float data[] = { 3.0f, 7.0f };
+  float result[2];
+  nms_lazy_backend *backend;
+  nms_lazy_tensor x, y[2], z;
 
-  for (int i = 0; i < COPIED; i++)
-    data[i] = (float) i;
-  x = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, data);
+  wrapped->is_tpu = 0;
+  g_assert_cmpint (nms_xla_open (WRAPPED, &backend, NULL, 0), ==, NMS_OK);
+  cache = nms_lazy_cache_new (backend, 0);
+  lz = nms_lazy_new (cache);
+  expect_copies (0, 0); /* the first call only notes the counts */
+  x = nms_lazy_input (lz, NMS_LAZY_F32, 1, &two, data);
   expect_copies (0, 0);
-  y = times (x, x);
-  read_one (y, NULL);
+  y[0] = times (x, x);
+  read_one (y[0], NULL);
   expect_copies (1, 0); /* x */
-  z = times (y, x);
+  z = times (y[0], x);
   read_one (z, NULL);
   expect_copies (0, 0); /* both are there */
   read_one (z, result);
   expect_copies (0, 1);
-  for (int i = 0; i < COPIED; i++)
-    g_assert_cmpfloat (result[i], ==, data[i] * data[i] * data[i]);
+  g_assert_cmpfloat (result[0], ==, 27.0f);
+  g_assert_cmpfloat (result[1], ==, 343.0f);
   read_one (z, result);
   read_one (x, result);
   expect_copies (0, 0); /* their values are here */
-  g_assert_cmpfloat (result[7], ==, 7.0f);
+  g_assert_cmpfloat (result[1], ==, 7.0f);
+
+  /* several outputs stay, of which one is read; a failed run leaves what it needs */
   nms_lazy_clear (lz);
-}
-
-/* Several outputs stay, of which one is read. A failed run leaves what it needs. */
-static void
-check_failed_run (void)
-{
-  float data[COPIED] = { 3.0f }, result[COPIED];
-  Tensor x = nms_lazy_input (lz, NMS_LAZY_F32, 1, dims, data), y[2];
-
+  x = nms_lazy_input (lz, NMS_LAZY_F32, 1, &two, data);
   y[0] = times (x, x);
   y[1] = times (y[0], x);
   wrapped->fault = WRAPPED_EXECUTE_FAILS;
@@ -391,22 +385,6 @@ check_failed_run (void)
   g_assert_cmpint (nms_lazy_read (lz, 2, y, (void *[]) { NULL, result }), ==, NMS_OK);
   expect_copies (0, 1);
   g_assert_cmpfloat (result[0], ==, 27.0f);
-  nms_lazy_clear (lz);
-}
-
-static void
-test_copies (void)
-{
-  nms_lazy_backend *backend;
-
-  wrapped->is_tpu = 0;
-  g_assert_cmpint (nms_xla_open (WRAPPED, &backend, NULL, 0), ==, NMS_OK);
-  cache = nms_lazy_cache_new (backend, 0);
-  lz = nms_lazy_new (cache);
-  sent_before = wrapped->sent;
-  received_before = wrapped->received;
-  check_copies ();
-  check_failed_run ();
   nms_lazy_free (&lz);
   nms_lazy_cache_free (&cache);
   nms_xla_close (&backend);
