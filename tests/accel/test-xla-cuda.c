@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compiles the programs of engine xla ahead of time for an NVIDIA H200, without one,
- * with the plugin that NMS_TEST_XLA_CUDA names. Needs `ptxas` of a CUDA toolkit. Does
- * not run the programs.
+ * Compiles programs of nmsstablehlo.h, whose loop is that of engine xla, ahead of time for an
+ * NVIDIA H200, without one, with the plugin that NMS_TEST_XLA_CUDA names. Needs `ptxas` of a CUDA
+ * toolkit. Does not run the programs.
  */
-#include "nmsgraph.h"
+#include "nmsstablehlo.h"
 #include "nmsxla.h"
-#include "lazyscoped.h"
 #include "testrunner.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* XLA's GpuTargetConfigProto with NVIDIA's figures for the H200. */
 static const char target[] = "platform_name: \"CUDA\"\n"
@@ -39,46 +35,29 @@ static const char target[] = "platform_name: \"CUDA\"\n"
 
 static const char *plugin;
 
-/* Returns the text of the program for n boxes, with all optional columns or none. */
-static char *
-module_text (int32_t n, int all, unsigned flags)
-{
-  g_autoptr (nms_lazy_cache) cache = nms_lazy_cache_new (NULL, 0);
-  g_autoptr (nms_lazy) lz = nms_lazy_new (cache);
-  void *zeros = g_malloc0 ((size_t) n * 4);
-  nms_lazy_boxes b = { 0 };
-  nms_lazy_tensor *const floats[] = { &b.x1, &b.y1, &b.x2, &b.y2, &b.limit };
-  nms_lazy_tensor *const integers[] = { &b.key, &b.class_id, &b.cap_class, &b.class_cap, &b.index,
-    &b.parent };
-  char *text;
-
-  for (size_t i = 0; i < G_N_ELEMENTS (floats); i++)
-    *floats[i] = nms_lazy_input (lz, NMS_LAZY_F32, 1, &n, zeros);
-  for (size_t i = 0; i < (all ? G_N_ELEMENTS (integers) : 1); i++)
-    *integers[i] = nms_lazy_input (lz, NMS_LAZY_S32, 1, &n, zeros);
-  b.least = nms_lazy_input_s32 (lz, INT32_MIN + 1);
-  b.cap = nms_lazy_input_s32 (lz, 0);
-  nms_lazy_kept kept = nms_lazy_nms (lz, &b, flags);
-  const nms_lazy_tensor wanted[] = { kept.picks, kept.count, kept.state };
-  text = nms_lazy_dump (lz, 3, wanted);
-  g_assert_nonnull (text);
-  g_free (zeros);
-  return text;
-}
-
+/* Compiles programs for GPUs, with all optional columns or none. */
 static void
 test_compiles (void)
 {
   static const int32_t sizes[] = { 128, 1024, 8192, 65536 };
   char why[400] = "";
+  nms_options options;
 
-  for (size_t i = 0; i < G_N_ELEMENTS (sizes); i++)
-    for (int all = 0; all < 2; all++) {
-      char *text = module_text (sizes[i], all, NMS_LAZY_NO_DIVISION);
-      if (nms_xla_compile_ahead (plugin, "1x1x1", target, text, strlen (text), why, sizeof why))
-        g_error ("%d boxes: %s", sizes[i], why);
-      free (text);
-    }
+  nms_options_init (&options, sizeof options);
+  for (size_t i = 0; i < 2 * G_N_ELEMENTS (sizes); i++) {
+    const int all = i % 2;
+    const nms_stablehlo_spec spec = { .size = sizeof spec,
+      .platform = NMS_STABLEHLO_GPU,
+      .boxes = sizes[i / 2],
+      .classes = all,
+      .parents = all };
+    nms_stablehlo p = { .size = sizeof p };
+    options.max_per_class = all ? 9 : 0;
+    g_assert_cmpint (nms_stablehlo_make (&spec, &options, &p, why, sizeof why), ==, NMS_OK);
+    if (nms_xla_compile_ahead (plugin, "1x1x1", target, p.text, p.length, why, sizeof why))
+      g_error ("%d boxes: %s", sizes[i / 2], why);
+    nms_stablehlo_clear (&p);
+  }
 }
 
 /* other texts do not compile */
