@@ -195,9 +195,6 @@ class BoeNms(Peer):
         self.library.nmsbench_load.restype = ctypes.c_void_p
         self.library.nmsbench_run.restype = ctypes.c_size_t
 
-    def versions(self):
-        return {"NMS-Bench": os.environ.get("NMS_BENCH_COMMIT", "unknown")}
-
     def prepare(self, rows, scores, classes, iou, cap):
         if cap or classes is not None or iou < 0.5:
             raise NotImplementedError("no caps, classes or thresholds below 0.5")

@@ -66,8 +66,6 @@ fi
 # BOE-NMS, of a checkout of NMS-Bench, with the flags of its Makefile.
 if [ -n "${NMS_BENCH_CHECKOUT:-}" ]; then
   export NMS_BENCH_LIBRARY=$place/nmsbench.so
-  NMS_BENCH_COMMIT=$(git -C "$NMS_BENCH_CHECKOUT" rev-parse --short HEAD 2>/dev/null || echo unknown)
-  export NMS_BENCH_COMMIT
   "${CXX:-c++}" -std=c++17 -ffast-math -funroll-loops -O3 -fPIC -shared -o "$NMS_BENCH_LIBRARY" \
     -I "$NMS_BENCH_CHECKOUT/src" "$here/nmsbench.cc"
 fi
