@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nmsbench: calls BOE-NMS of a checkout of NMS-Bench, the code of "Accelerating Non-Maximum
- * Suppression: A Graph Theory Perspective" (NeurIPS 2024). run.sh compiles it with that checkout's
- * src/ and Makefile's flags. The boxes are in the form that NMS-Bench itself times.
+ * nmsbench: calls BOE-NMS, QSI-NMS and eQSI-NMS of a checkout of NMS-Bench, the code of
+ * "Accelerating Non-Maximum Suppression: A Graph Theory Perspective" (NeurIPS 2024). run.sh
+ * compiles it with that checkout's src/ and Makefile's flags. The boxes are in the form that
+ * NMS-Bench itself times.
  */
 #include <cstddef>
 
 #include "BOENMS/BOENMS.hpp"
+#include "QSINMS/QSINMS.hpp"
+#include "QSINMS/eQSINMS.hpp"
 
 typedef Box<double, double, double> Real;
 
@@ -25,9 +28,11 @@ nmsbench_load (const float *rows, const float *scores, size_t count)
 
 /* Stores the kept indices in `kept`, and returns their number. */
 extern "C" size_t
-nmsbench_run (const std::vector<Real> *boxes, double threshold, uint32_t *kept)
+nmsbench_run (const std::vector<Real> *boxes, char method, double threshold, uint32_t *kept)
 {
-  const auto found = boeNMS (*boxes, threshold);
+  const auto found = method == 'b' ? boeNMS (*boxes, threshold)
+      : method == 'q'              ? qsiNMS (*boxes, threshold)
+                                   : eqsiNMS (*boxes, threshold);
   std::copy (found.begin (), found.end (), kept);
   return found.size ();
 }

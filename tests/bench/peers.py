@@ -33,6 +33,7 @@ def with_offset(rows, classes):
 
 class Peer:
     packages = ()  # distributions whose versions are reported
+    exact = True  # keeps the boxes that NMS keeps
     ours = False
     most = 100_000  # boxes of a call, because the time grows with the square of their number
 
@@ -185,7 +186,7 @@ class Lsnms(Peer):
 class BoeNms(Peer):
     """BOE-NMS, from a checkout of NMS-Bench that run.sh compiles (nmsbench.cc). A box is compared
     with those whose centres lie in it, which is exact for thresholds from 0.5 on."""
-    most = MANY
+    method, most = b"b", MANY
 
     def __init__(self):
         path = os.environ.get("NMS_BENCH_LIBRARY")
@@ -203,11 +204,20 @@ class BoeNms(Peer):
                                      scores.ctypes.data_as(ctypes.c_void_p),
                                      ctypes.c_size_t(len(scores))))
         kept = np.empty(len(scores), np.uint32)
-        arguments = boxes, ctypes.c_double(iou), kept.ctypes.data_as(ctypes.c_void_p)
+        arguments = (boxes, ctypes.c_char(self.method), ctypes.c_double(iou),
+                     kept.ctypes.data_as(ctypes.c_void_p))
         return lambda: kept[:run(*arguments)]
 
     def indices(self, result):
         return result.astype(np.int32)
+
+
+class QsiNms(BoeNms):
+    method, exact = b"q", False
+
+
+class EqsiNms(BoeNms):
+    method, exact = b"e", False
 
 
 # ---------------------------------------------------------------------- ours
@@ -292,6 +302,8 @@ SYSTEMS = {
     "powerboxes rtree": PowerboxesTree,
     "lsnms": Lsnms,
     "BOE-NMS": BoeNms,
+    "QSI-NMS": QsiNms,
+    "eQSI-NMS": EqsiNms,
 }
 
 

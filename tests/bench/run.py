@@ -181,7 +181,10 @@ class Turns:
         kept = self.kept[system.name]
         ours, theirs = np.setdiff1d(base, kept), np.setdiff1d(kept, base)
         result = {"only_ours": len(ours), "only_theirs": len(theirs), "cause": None}
-        if system.peer.ours and kept.tolist() != base.tolist() or len(np.unique(kept)) < len(kept):
+        if not system.peer.exact:
+            result["cause"] = report.APPROXIMATE
+        elif (system.peer.ours and kept.tolist() != base.tolist()
+              or len(np.unique(kept)) < len(kept)):
             result["cause"] = UNEXPLAINED
         elif len(ours) + len(theirs):
             result["cause"] = next((cause for cause, flat in CAUSES.items() if all(

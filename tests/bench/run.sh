@@ -63,7 +63,7 @@ if [ -z "${NMS_XLA_PLUGIN:-}" ]; then
   export NMS_XLA_PLUGIN
 fi
 
-# BOE-NMS, of a checkout of NMS-Bench, with the flags of its Makefile.
+# The methods of a checkout of NMS-Bench, with the flags of its Makefile.
 if [ -n "${NMS_BENCH_CHECKOUT:-}" ]; then
   export NMS_BENCH_LIBRARY=$place/nmsbench.so
   "${CXX:-c++}" -std=c++17 -ffast-math -funroll-loops -O3 -fPIC -shared -o "$NMS_BENCH_LIBRARY" \
