@@ -15,6 +15,7 @@ import math
 import os
 import random
 import re
+import shlex
 import struct
 import subprocess
 import sys
@@ -242,11 +243,15 @@ def chain(frames, caps, replay, *elements):
         "capsfilter caps=" + caps, "boxreplay match=index " + replay, *elements, "fakesink"))
 
 
+def location(path):
+    return shlex.quote("location=" + path)
+
+
 def play(chains):
     """Returns what gst-launch-1.0 prints."""
     environment = dict(os.environ, LD_PRELOAD=PRELOAD,
                        ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
-    return subprocess.run(["gst-launch-1.0", "-m", *" ".join(chains).split()], check=True,
+    return subprocess.run(["gst-launch-1.0", "-m", *shlex.split(" ".join(chains))], check=True,
                           text=True, stdout=subprocess.PIPE, env=environment).stdout
 
 
@@ -257,14 +262,14 @@ def skipped_by_boxreplay(folder, frames):
          if name != "outside-segment" or value is not True}
         if isinstance(frame, dict) else frame for frame in frames])
     # three frames for each line, because a line may state two dropped frames
-    printed = play([chain(3 * len(frames), ALL_CAPS[0], "on-error=skip location=" + path)])
+    printed = play([chain(3 * len(frames), ALL_CAPS[0], "on-error=skip " + location(path))])
     return int(re.findall(r"boxreplay, .*skipped=\(guint64\)(\d+)", printed)[-1])
 
 
 def record(path, caps, meta, out, *elements):
     """A chain that replays the recording `path` and records it again as `out`."""
-    return chain(FRAMES, caps, "location=%s meta=%s" % (path, meta), *elements,
-                 "boxrecord format=%s location=%s" % (out.rsplit(".", 1)[1], out))
+    return chain(FRAMES, caps, "meta=%s %s" % (meta, location(path)), *elements,
+                 "boxrecord format=%s %s" % (out.rsplit(".", 1)[1], location(out)))
 
 
 def kept_members(box):
