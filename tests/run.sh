@@ -324,7 +324,7 @@ use_asan ()
 stage_asan ()
 {
   build_asan || return 0
-  use_asan "$ASAN_EXACT"
+  use_asan "$ASAN_EXACT" NMS_TEST_ROUNDS=400
   suites asan $(no_suites rules bench tpu live pipelines python-alone)
   inside=()
 }

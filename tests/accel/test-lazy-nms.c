@@ -15,7 +15,7 @@
 static void
 test_random (void)
 {
-  uint64_t rounds = testrunner_number ("NMS_TEST_ROUNDS", 600);
+  uint64_t rounds = testrunner_rounds (600);
   uint64_t first = testrunner_number ("NMS_TEST_SEED", 1);
 
   for (uint64_t i = 0; i < rounds; i++) {
@@ -45,7 +45,7 @@ test_borderline (void)
   g_autofree float *rows = g_new (float, 4 * count);
   g_autofree float *scores = g_new (float, count);
   g_autofree int32_t *classes = g_new (int32_t, count);
-  uint64_t rounds = testrunner_number ("NMS_TEST_ROUNDS", 100);
+  uint64_t rounds = testrunner_rounds (100);
   nms_class_options own[64];
 
   for (uint64_t round = 0; round < rounds; round++) {

@@ -178,7 +178,7 @@ static void
 test_tpu_random (void)
 {
   static const size_t counts[] = { 3, 40, 127, 128, 129, 300 };
-  const uint64_t rounds = MIN (1000, testrunner_number ("NMS_TEST_ROUNDS", 300));
+  const uint64_t rounds = testrunner_rounds (300);
   Frame f;
 
   start (&f, 0, 1, 1);

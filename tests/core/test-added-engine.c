@@ -216,7 +216,7 @@ run_five (nms_context *ctx, nms_options *options, nms_result *result)
 static void
 test_random (void)
 {
-  const uint64_t rounds = testrunner_number ("NMS_TEST_ROUNDS", 600);
+  const uint64_t rounds = testrunner_rounds (600);
   nms_context *ctx = nms_context_new ();
   nms_options options = { .size = sizeof options, .engine = NMS_ENGINE_ADDED };
   nms_result result;

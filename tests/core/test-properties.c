@@ -151,7 +151,7 @@ test_equals_reference (gconstpointer row)
 {
   const Draw *d = row;
   const uint64_t first = testrunner_number ("NMS_TEST_SEED", d->seed);
-  const uint64_t rounds = MIN (testrunner_number ("NMS_TEST_ROUNDS", d->rounds), d->rounds);
+  const uint64_t rounds = testrunner_rounds (d->rounds);
   const char *const *isa = enginecheck_isas;
 
   for (uint64_t seed = first; seed < first + rounds; seed++) {
@@ -197,7 +197,7 @@ test_consistent (void)
 {
   static const float thresholds[] = { 0, 0.3f, 0.5f, 1 };
   const uint64_t first = testrunner_number ("NMS_TEST_SEED", 8500000);
-  const uint64_t rounds = testrunner_number ("NMS_TEST_ROUNDS", 400);
+  const uint64_t rounds = testrunner_rounds (400);
 
   for (uint64_t seed = first; seed < first + rounds; seed++) {
     BoxRandom random = { seed };
@@ -232,7 +232,7 @@ test_consistent (void)
 static void
 test_layouts_end (void)
 {
-  const size_t count = testrunner_number ("NMS_TEST_ROUNDS", 400) < 400 ? 20000 : 100000;
+  const size_t count = testrunner_rounds (400) < 400 ? 20000 : 100000;
 
   for (int layout = BOXGEN_TEMPERS; layout < BOXGEN_LAYOUTS; layout++) {
     BoxRandom random = { 1 };

@@ -51,7 +51,7 @@ static void
 test_random (void)
 {
   static const unsigned threads[] = { 1, 2, 3, 8, 1 };
-  const uint64_t rounds = testrunner_number ("NMS_TEST_ROUNDS", 50);
+  const uint64_t rounds = testrunner_rounds (50);
   const uint64_t first = testrunner_number ("NMS_TEST_SEED", 1);
 
   for (size_t t = 0; t < G_N_ELEMENTS (threads); t++) {

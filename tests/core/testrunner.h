@@ -55,6 +55,13 @@ testrunner_number (const char *name, uint64_t otherwise)
   return text ? g_ascii_strtoull (text, NULL, 10) : otherwise;
 }
 
+/* Returns the rounds of a test: `most`, or the number in NMS_TEST_ROUNDS if that is less. */
+static inline uint64_t
+testrunner_rounds (uint64_t most)
+{
+  return MIN (testrunner_number ("NMS_TEST_ROUNDS", most), most);
+}
+
 /* The function main of a program; the arguments initialize its TestProgram. */
 #define TEST_PROGRAM(...) \
   int main (int argc, char **argv) \
