@@ -108,12 +108,13 @@ visit_all (const nms__frame *f, scratch *s, const uint64_t *ranked, uint64_t *sp
 
   s->rank = (uint32_t *) (void *) spare;
   s->by = s->rank + f->count;
-  memset (s->above, 0, bytes);
-  if (nms__visits_begin (&s->visits, f, &s->blocks, ranked, spare, s->waiting))
+  if (nms__visits_begin (&s->visits, f, &s->blocks, ranked, spare, s->waiting)) {
+    memset (s->above, 0, bytes);
     for (; nms__visits_next (&s->visits, &place); visited++) {
       nms__place_clear (s->waiting, place);
       visit (f, s, place);
     }
+  }
   if (visited == f->count)
     return;
   memset (s->above, 0, bytes);

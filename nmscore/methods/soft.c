@@ -311,6 +311,14 @@ find_above (const nms__frame *f, scratch *s, size_t place)
   return best;
 }
 
+/* Leaves the tiles for the whole frame, in which no box waits for others. */
+static void
+enter_frame (scratch *s)
+{
+  s->depth = 0;
+  s->tile = s->blocks.tile_count + 1;
+}
+
 /* Goes to the next tile, or to the whole frame after the last one. */
 static void
 enter_next (scratch *s)
@@ -318,7 +326,7 @@ enter_next (scratch *s)
   const nms__box_blocks *b = &s->blocks;
 
   if (s->tile == b->tile_count) {
-    s->tile = b->tile_count + 1;
+    enter_frame (s);
     return;
   }
   nms__tiles_enter (&s->tiles, s->tile);
@@ -352,10 +360,8 @@ next_place (const nms__frame *f, scratch *s)
     const size_t waiting = next_of_stack (f, s);
     if (waiting != NONE)
       return waiting;
-    if (nms__tiles_crowded (&s->tiles)) {
-      s->depth = 0;
-      s->tile = s->blocks.tile_count + 1;
-    }
+    if (nms__tiles_crowded (&s->tiles))
+      enter_frame (s);
     const int whole = s->tile > s->blocks.tile_count;
     const uint64_t key = whole ? greatest (s->best[s->top], s->top_count)
                                : greatest (&s->best[0][s->block], s->end_block - s->block);
