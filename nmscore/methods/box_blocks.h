@@ -48,7 +48,7 @@ typedef struct nms__box_blocks {
 
   /* The place of a box is its number in spatial order. `scaled` of `box` is the area. After the
    * last box, to the end of its block, are boxes without area. */
-  nms__box_columns box;  /* by place */
+  nms__box_columns box;  /* the boxes, by place */
   uint32_t *position;    /* frame position, by place */
   uint32_t *place;       /* place, by frame position */
   uint32_t *begin, *end; /* the places of the box's class partition, by place */
@@ -76,7 +76,7 @@ typedef struct nms__box_blocks {
   unsigned tile_bits;
 
   /* unused after nms__box_blocks_fill */
-  uint64_t *keys, *keys2; /* for sorting, of class partition and centre */
+  uint64_t *keys, *keys2; /* packed keys of class partition and centre, and space to sort them */
   uint32_t *number;       /* class partition, by frame position */
 } nms__box_blocks;
 

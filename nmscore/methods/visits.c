@@ -9,7 +9,8 @@
 /* Frames of up to this many boxes are visited in rank order. */
 #define NEAR_MOST 65536
 
-/* A frame is crowded after this many comparisons of a box with a block per box of the frame. */
+/* A frame of n boxes is crowded if more than COMPARED_MOST * n times a box was compared with a
+ * block. */
 #define COMPARED_MOST 2
 
 #define NONE UINT32_MAX

@@ -38,8 +38,8 @@ void nms__tiles_enter (nms__tiles *tiles, size_t tile);
 /* Returns whether the box at `place` may depend on a box of another tile than the current one. */
 int nms__tiles_cross (const nms__tiles *tiles, size_t place);
 
-/* Returns whether so many comparisons were made that the method should visit the boxes in rank
- * order: in a crowded frame most boxes depend on boxes of other tiles. */
+/* Returns whether the frame is crowded, as the number of comparisons shows: most boxes depend on
+ * boxes of other tiles, so that the method visits the boxes in rank order. */
 int nms__tiles_crowded (const nms__tiles *tiles);
 
 typedef struct nms__visits {
@@ -62,8 +62,8 @@ typedef struct nms__visits {
 int nms__visits_begin (nms__visits *visits, const nms__frame *frame, const nms__box_blocks *blocks,
     const uint64_t *ranked, uint64_t *spare, uint64_t *waiting);
 
-/* Writes the next waiting place to *place. Returns 0 if there is none, or if the frame is crowded:
- * the method then begins again in rank order. */
+/* Writes the next waiting place to *place. Returns 0 after the last one. Also returns 0 as soon as
+ * nms__tiles_crowded holds: the method then begins again in rank order. */
 int nms__visits_next (nms__visits *visits, size_t *place);
 
 #endif

@@ -373,7 +373,8 @@ test_copies (void)
   expect_copies (0, 0); /* their values are here */
   g_assert_cmpfloat (result[1], ==, 7.0f);
 
-  /* several outputs stay, of which one is read; a failed run leaves what it needs */
+  /* A run that fails leaves its input on the device, so that the next one copies nothing there.
+   * Only the output that is read is copied back. */
   nms_lazy_clear (lz);
   x = nms_lazy_input (lz, NMS_LAZY_F32, 1, &two, data);
   y[0] = times (x, x);
@@ -432,9 +433,9 @@ start_classes (Frame *f, int strict, int tpu)
   f->options.max_per_class = tpu ? 9 : 0;
 }
 
-/* Checks a fault that begins before the first frame, or in the middle of a stream: the native
- * engines run the same frame, which is unchanged, with one reason, and there is no other attempt. A
- * strict engine fails with the reason. */
+/* Checks a fault that begins before the first frame, or in the middle of a stream. The native
+ * engines run the frame that failed and all later ones; one reason is reported, and XLA is not
+ * tried again. A strict engine fails with the reason. */
 static void
 check_fault (int what, int tpu, int in_stream, const char *must)
 {

@@ -8,8 +8,9 @@
 #include "nmscore.h"
 #include "reference.h"
 
-/* Adds an engine to a context, and does not with NULL. Returns an error if there is none. The
- * checks of a program that has this function, as tests/accel/addxla.c does, run its engine too. */
+/* Adds the program's own engine to a context; with NULL only says whether there is one. Returns an
+ * error if there is none. If a program has this function, as with tests/accel/addxla.c, all checks
+ * run its engine too. */
 int enginecheck_add_engine (nms_context *ctx) __attribute__ ((weak));
 
 /* The engines that every check runs, NMS_ENGINE_AUTO first, and behind them NMS_ENGINE_ADDED. */

@@ -155,7 +155,7 @@ add (nms_context *ctx, Engine *e, int required)
   g_assert_cmpint (nms_context_add_engine (ctx, &engine), ==, NMS_OK);
 }
 
-static Engine shared; /* of the contexts of enginecheck */
+static Engine shared; /* the engine that enginecheck adds to its contexts */
 
 int
 enginecheck_add_engine (nms_context *ctx)

@@ -26,8 +26,8 @@ test_life (void)
   g_assert_cmpuint (nms_context_scratch (NULL), ==, 0);
 }
 
-/* Another instruction set changes the next run, not what is said of the last one; nor does a call
- * that fails change it. */
+/* nms_context_engine_in_use names the engine and instruction set of the last call that succeeded:
+ * neither nms_context_set_isa nor a call that fails changes it. */
 static void
 test_engine_in_use (void)
 {

@@ -41,7 +41,7 @@ struct Frame {
   size_t count;
   int classes, angles;
   float sizes;     /* min_size_ratio */
-  float threshold; /* of bars and copies, which meet across classes */
+  float threshold; /* IoU threshold of bars and copies, which meet across classes */
   float far;       /* one box is at this coordinate, unless it is 0 */
   float offset;    /* added to coordinates of bars, so that metrics are rounded */
 };

@@ -362,11 +362,11 @@ assert_stats (GstElement *element, const gchar *expected)
   g_strfreev (list);
 }
 
-/* A frame, the launch line of the element that it goes through, and what is on it behind that. */
+/* A frame with `boxes`, the launch line of an element, and what the frame has behind it. */
 typedef struct
 {
   const gchar *name, *line, *boxes;
-  const gchar *ids;   /* those that are left */
+  const gchar *ids;   /* ids of the boxes that are left */
   const gchar *tags;  /* as assert_tags takes them, or NULL */
   const gchar *stats; /* as assert_stats takes them, or NULL */
   const gchar *first; /* launch line of elements in front, or NULL */

@@ -17,7 +17,7 @@ typedef struct
 {
   GstVideoInfo info;
   gint width, height;
-  gsize bytes;      /* of a pixel: 4, or 8 for components of 16 bits */
+  gsize bytes;      /* size of a pixel: 4, or 8 if components have 16 bits */
   guint8 *unpacked; /* as GStreamer unpacks it */
 } Picture;
 

@@ -139,7 +139,7 @@ test_streams (void)
     /* the first frame shows all boxes; later ones have to be confirmed */
     { PLAIN, A "|" A " " B "|" A " " B, A "#1 | " A "#1 | " A "#1 " B "#2 " },
     { PLAIN, "|" A "| | |" A "|", "| | | | | " },
-    /* held until it leaves the frame */
+    /* a lost box is held, and moved on, until it has left the frame */
     { PLAIN, "40,100,40,80|20,100,40,80|||",
         "40,100,40,80#1 | 20,100,40,80#1 | 0,100,40,80#1! | 0,100,20,80#1! | " },
     /* ids of a tracker are used */

@@ -68,8 +68,8 @@ test_unknown (void)
   }
 }
 
-/* Moving changes no id and no relation, and the box "far" is then outside. The face has the place
- * of the region's doubles. */
+/* boxtransform keeps ids and relations while it moves boxes, and removes the box "far", which is
+ * then outside the frame. The face has the place of the region's doubles. */
 static void
 test_related (void)
 {

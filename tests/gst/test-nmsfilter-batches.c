@@ -58,8 +58,8 @@ test_copies (void)
   static const struct
   {
     const gchar *line;
-    gboolean batch_owned, frame_owned; /* by another owner, too */
-    const gchar *ids, *tag;            /* of the first frame, and of its first box */
+    gboolean batch_owned, frame_owned; /* whether another branch has it, too */
+    const gchar *ids, *tag;            /* ids of the first frame, and tag of its first box */
     const gchar *copied;
   } rows[] = {
     { "nmsfilter", FALSE, FALSE, "1", "", "" },

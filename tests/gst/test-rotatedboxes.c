@@ -17,7 +17,7 @@ test_filter (void)
   {
     const gchar *line, *boxes;
     const gchar *ids, *places;
-    gdouble angle; /* of region 1 */
+    gdouble angle; /* angle of region 1 */
   } rows[] = {
     /* half a turn is the same box */
     { "nmsfilter",

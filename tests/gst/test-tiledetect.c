@@ -197,7 +197,7 @@ static const Tiles tiles[] = {
 
 typedef struct
 {
-  const gchar *tiles; /* that each frame has; NULL: any */
+  const gchar *tiles; /* the tiles of each frame; NULL: any */
   guint frames;
 } Output;
 
