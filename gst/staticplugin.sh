@@ -11,7 +11,7 @@ object=$output.o
 "$@" -r -nostdlib -o "$object" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive
 # (Without section groups, such as those of inline functions: the linker drops a group if the
 # application has one of that name, and refuses references to local symbols of a dropped group.)
-"$objcopy" --localize-hidden --remove-section=.group "$object"
+"$objcopy" --localize-hidden --wildcard --localize-symbol='nms_*' --remove-section=.group "$object"
 rm -f "$output"
 "$ar" rcs "$output" "$object"
 rm -f "$object"
