@@ -274,7 +274,7 @@ stage_locale ()
   check "the comma is there" env LOCPATH="$dir" LC_ALL=de_DE.UTF-8 LD_PRELOAD="$dir/setlocale.so" \
     awk 'BEGIN { exit sprintf ("%.1f", 0.5) != "0,5" }' || return 0
   # (numbers are what this is about: messages stay in English)
-  suites release $(no_suites pipelines rules bench tpu pip many) \
+  NMS_TEST_ROUNDS=100 suites release $(no_suites pipelines rules bench tpu pip many) \
     --wrapper "env LANGUAGE=C LOCPATH='$dir' LC_ALL=de_DE.UTF-8 LD_PRELOAD='$dir/setlocale.so'"
 }
 
@@ -302,10 +302,10 @@ ASAN_BUILD=(--buildtype=debugoptimized "-Db_sanitize=address,undefined" -Db_lund
 ASAN_VARIABLES=("GST_PLUGIN_SCANNER_1_0=$NMS_ROOT/tests/env/scanner.sh"
   "LSAN_OPTIONS=suppressions=$NMS_ROOT/tests/env/lsan.supp:print_suppressions=0"
   UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1)
-# (exact stacks, because GLib is built without frame pointers, and the suppressions of memory
-# that GLib keeps on purpose name its callers)
-ASAN_EXACT=ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
-ASAN_EXACT=$ASAN_EXACT:fast_unwind_on_malloc=0:malloc_context_size=10
+ASAN_STRICT=ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+# Exact stacks show who called GLib, which is built without frame pointers. They make what draws text
+# take ten times as long.
+ASAN_EXACT=$ASAN_STRICT:fast_unwind_on_malloc=0:malloc_context_size=10
 
 build_asan ()
 {
@@ -324,7 +324,7 @@ use_asan ()
 stage_asan ()
 {
   build_asan || return 0
-  use_asan "$ASAN_EXACT" NMS_TEST_ROUNDS=400
+  use_asan "$ASAN_STRICT" NMS_TEST_ROUNDS=400
   suites asan $(no_suites rules bench tpu live pipelines python-alone)
   inside=()
 }
@@ -380,7 +380,8 @@ stage_minimal ()
     -Drecords=disabled -Doverlay=disabled -Dpython=disabled || return 0
   check "meson says what is left out" bash -c 'grep -E "boxreplay, boxrecord.*NO" "$1" &&
     grep -E "boxoverlay.*NO" "$1"' - "$dir/meson-logs/meson-log.txt"
-  suites minimal --suite core --suite gst --suite rules --no-suite many
+  # (the core is the same as in the other builds)
+  NMS_TEST_ROUNDS=100 suites minimal --suite core --suite gst --suite rules --no-suite many
   rm -rf "$prefix"
   check "install into a prefix" meson install -C "$dir" --no-rebuild || return 0
   lib=$(dirname "$(find "$prefix" -name libgstnms.so | head -n 1)")
@@ -449,8 +450,9 @@ stage_levels ()
       continue
     fi
     stage="levels-$level"
-    # (methods-large compares the instruction sets itself, and hostile counts the same on each)
-    NMS_ISA=$level suites release --suite core $(no_suites many)
+    # (random calls and methods-large compare the instruction sets themselves, and hostile counts the
+    # same on each)
+    NMS_TEST_ROUNDS=100 NMS_ISA=$level suites release --suite core $(no_suites many)
   done
   stage=levels
 }
