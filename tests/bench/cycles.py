@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+import report
+
 BODY = re.compile(r'(\\22body\\22: \\22)([A-Za-z0-9+/=]*)(\\22)')
 ESTIMATE = re.compile(r'hlo_op_name: "([^"]*)"\s+estimated_cycles: (\d+)\s+'
                       r'num_equivalent_hlos: (\d+)')
@@ -36,31 +38,27 @@ def to_the_end(module):
 
 def from_boxes(module, boxes, picks):
     """Returns the module with the inputs and outputs that all rows share."""
-    n, f, s = boxes, f'tensor<{boxes}xf32>', f'tensor<{boxes}xi32>'
-    lines = [f'func.func public @main(%boxes: tensor<{n}x4xf32>, %scores: {f}, '
-             f'%parameters: tensor<8x128xf32>) -> tensor<{picks}xi32> {{']
-    for i in range(4):
-        lines += [f'%c{i} = "stablehlo.slice"(%boxes) {{start_indices = array<i64: 0, {i}>, '
-                  f'limit_indices = array<i64: {n}, {i + 1}>, strides = array<i64: 1, 1>}} : '
-                  f'(tensor<{n}x4xf32>) -> tensor<{n}x1xf32>',
-                  f'%x{i} = "stablehlo.reshape"(%c{i}) : (tensor<{n}x1xf32>) -> {f}']
-    lines += [f'%zero = "stablehlo.constant"() {{value = dense<0.0> : {f}}} : () -> {f}',
-              f'%none = "stablehlo.constant"() {{value = dense<0> : {s}}} : () -> {s}',
-              f'%rest = "stablehlo.constant"() {{value = dense<2147483647> : {s}}} : () -> {s}',
-              f'%plain = "stablehlo.add"(%scores, %zero) : ({f}, {f}) -> {f}',
-              f'%bits = "stablehlo.bitcast_convert"(%plain) : ({f}) -> {s}',
-              f'%flip = "stablehlo.xor"(%bits, %rest) : ({s}, {s}) -> {s}',
-              f'%below = "stablehlo.compare"(%bits, %none) {{comparison_direction = '
-              f'#stablehlo<comparison_direction LT>, compare_type = #stablehlo<comparison_type '
-              f'SIGNED>}} : ({s}, {s}) -> tensor<{n}xi1>',
-              f'%key = "stablehlo.select"(%below, %flip, %bits) : '
-              f'(tensor<{n}xi1>, {s}, {s}) -> {s}',
-              f'%picks = "func.call"(%x0, %x1, %x2, %x3, %key, %parameters) {{callee = @nms}} : '
-              f'({f}, {f}, {f}, {f}, {s}, tensor<8x128xf32>) -> tensor<{picks}xi32>',
-              f'"func.return"(%picks) : (tensor<{picks}xi32>) -> ()', '}']
+    f, s, column = f'tensor<{boxes}xf32>', f'tensor<{boxes}xi32>', f'tensor<{boxes}x1xf32>'
+    corners = ''.join(f"""
+  %c{i} = stablehlo.slice %boxes [0:{boxes}, {i}:{i + 1}] : (tensor<{boxes}x4xf32>) -> {column}
+  %x{i} = stablehlo.reshape %c{i} : ({column}) -> {f}""" for i in range(4))
     head, rest = module.split('\n', 1)
-    rest = rest.replace('func.func @main(', 'func.func private @nms(', 1)
-    return '\n'.join([head, *lines, rest])
+    return f"""{head}
+func.func public @main(%boxes: tensor<{boxes}x4xf32>, %scores: {f},
+    %parameters: tensor<8x128xf32>) -> tensor<{picks}xi32> {{{corners}
+  %zero = stablehlo.constant dense<0.0> : {f}
+  %none = stablehlo.constant dense<0> : {s}
+  %rest = stablehlo.constant dense<2147483647> : {s}
+  %plain = stablehlo.add %scores, %zero : {f}
+  %bits = stablehlo.bitcast_convert %plain : ({f}) -> {s}
+  %flip = stablehlo.xor %bits, %rest : {s}
+  %below = stablehlo.compare LT, %bits, %none, SIGNED : ({s}, {s}) -> tensor<{boxes}xi1>
+  %key = stablehlo.select %below, %flip, %bits : tensor<{boxes}xi1>, {s}
+  %picks = func.call @nms(%x0, %x1, %x2, %x3, %key, %parameters)
+      : ({f}, {f}, {f}, {f}, {s}, tensor<8x128xf32>) -> tensor<{picks}xi32>
+  func.return %picks : tensor<{picks}xi32>
+}}
+""" + rest.replace('func.func @main(', 'func.func private @nms(', 1)
 
 
 def estimate(xlatext, plugin, text):
@@ -94,11 +92,8 @@ def estimate(xlatext, plugin, text):
 SIZES = ((1024, 128), (1024, 300), (4096, 300), (16384, 300), (65536, 300))
 
 
-def main():
-    first = '--first' in sys.argv
-    tpuprint, xlatext, plugin = [a for a in sys.argv[1:] if a != '--first']
-    print('| form | N | K | cycles |\n|---|---:|---:|---:|')
-    for boxes, picks in SIZES[:1] if first else SIZES:
+def rows(tpuprint, xlatext, plugin, sizes):
+    for boxes, picks in sizes:
         for form, name in (1, 'picks'), (0, 'tiles'):
             text = subprocess.run([tpuprint, f'boxes={boxes}', f'picks={picks}', f'form={form}'],
                                   check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -107,8 +102,10 @@ def main():
             total, complete = estimate(xlatext, plugin, from_boxes(text, boxes, picks))
             # the profiler may abort in a check of its own after it wrote all operations
             note = '' if complete else ', then the profiler aborts'
-            print(f'| {name} | {boxes:,} | {picks} | {total:,}{note} |', flush=True)
+            yield name, f'{boxes:,}', picks, f'{total:,}{note}'
 
 
 if __name__ == '__main__':
-    main()
+    first = sys.argv[1] == '--first'
+    report.print_table(['form', 'N', 'K', 'cycles'],
+                       rows(*sys.argv[1 + first:], SIZES[:1] if first else SIZES))

@@ -9,12 +9,14 @@ measured, and nms-filter if its program is named.
 """
 import argparse
 import json
-import os
+import pathlib
 import random
 import re
 import resource
 import subprocess
 import tempfile
+
+import report
 
 FRAMES, RUNS, COPIES, BRANCHES = 1000, 5, 8, 8
 CAPS = "video/x-raw,format=I420,width=1280,height=720,framerate=25/1"
@@ -37,30 +39,31 @@ def frame_line(rng, number, count):
                        "resolution": {"width": 1280, "height": 720}}, separators=(",", ":")) + "\n"
 
 
-def recording(folder, count):
+def recording(folder, count, repetitions=1):
     """Returns the path of a recording with `count` boxes in each frame."""
-    path, rng = f"{folder}/{count}.jsonl", random.Random(count)
-    if not os.path.exists(path):
-        with open(path, "w", encoding="utf-8") as file:
-            file.writelines(frame_line(rng, number, count) for number in range(FRAMES))
+    path, rng = pathlib.Path(folder, f"{count}-{repetitions}.jsonl"), random.Random(count)
+    if not path.exists():
+        lines = [frame_line(rng, number, count) for number in range(FRAMES)]
+        path.write_text("".join(lines) * repetitions, encoding="utf-8")
     return path
 
 
-def least_seconds(*command):
+def least_seconds(command):
     """Returns the processor time of the command in seconds, the least of some runs."""
-    def spent():
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
-
     times = []
     for _ in range(RUNS):
-        start = spent()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        times.append(spent() - start)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return min(times)
 
 
-def rows(folder, gstreamer):
+def launch(pipeline):
+    return ["gst-launch-1.0", "-q", *pipeline.split()]
+
+
+def pipelines(folder, gstreamer):
     """Yields the name and the boxes of a row, the number of copies, and the pipelines with and
     without them."""
     def source(size=1):
@@ -88,28 +91,29 @@ def rows(folder, gstreamer):
                source() + SINK + f" {replay(count)}{SINK}" * BRANCHES)
 
 
+def rows(folder, gstreamer, options):
+    """Yields the rows of the table whose names begin with one of those in the options."""
+    for name, count, copies, pipeline, without in pipelines(folder, gstreamer):
+        if name.startswith(tuple(options.names)):
+            spent = least_seconds(launch(pipeline)) - least_seconds(launch(without))
+            yield name, count, f"{spent / FRAMES / copies * 1e6:.1f}"
+    if options.nms_filter:
+        spent = least_seconds([options.nms_filter, "--quiet", "--iou-threshold=0.5",
+                               recording(folder, 100, 20)])
+        yield "nms-filter", 100, f"{spent / FRAMES / 20 * 1e6:.1f}"
+
+
 def main():
     p = argparse.ArgumentParser(prog="elementspeed.py")
-    p.add_argument("names", nargs="*", metavar="NAME", help="the first letters of rows")
+    p.add_argument("names", nargs="*", default=[""], metavar="NAME", help="first letters of rows")
     p.add_argument("--nms-filter", metavar="PROGRAM")
     options = p.parse_args()
     version = subprocess.run(["gst-launch-1.0", "--version"], check=True, text=True,
                              stdout=subprocess.PIPE).stdout
     gstreamer = tuple(map(int, re.search(r"GStreamer (\d+)\.(\d+)", version).groups()))
-    print(f"{version}\n| element | boxes | us a frame |\n|---|---:|---:|")
+    print(version)
     with tempfile.TemporaryDirectory() as folder:
-        for name, count, copies, pipeline, without in rows(folder, gstreamer):
-            if not options.names or name.startswith(tuple(options.names)):
-                spent = (least_seconds("gst-launch-1.0", "-q", *pipeline.split())
-                         - least_seconds("gst-launch-1.0", "-q", *without.split()))
-                print(f"| {name} | {count} | {spent / FRAMES / copies * 1e6:.1f} |", flush=True)
-        if options.nms_filter:
-            with open(recording(folder, 100), encoding="utf-8") as file:
-                lines = file.read()
-            with open(f"{folder}/long.jsonl", "w", encoding="utf-8") as file:
-                file.write(lines * 20)
-            spent = least_seconds(options.nms_filter, "--quiet", "--iou-threshold=0.5", file.name)
-            print(f"| nms-filter | 100 | {spent / FRAMES / 20 * 1e6:.1f} |")
+        report.print_table(["element", "boxes", "us a frame"], rows(folder, gstreamer, options))
 
 
 if __name__ == "__main__":

@@ -81,9 +81,8 @@ def main():
     torch.set_num_threads(1)
     print(f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}, "
           f"torchvision {torchvision.__version__}\n")
-    print("\n".join(report.table(
-        ["boxes", "N", "host", "copied", "CUDA kernel", "x", f"jax, best {JAX_KEPT}",
-         "frames that differ"], map(row, ROWS))))
+    report.print_table(["boxes", "N", "host", "copied", "CUDA kernel", "x",
+                        f"jax, best {JAX_KEPT}", "frames that differ"], map(row, ROWS))
 
 
 if __name__ == "__main__":

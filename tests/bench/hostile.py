@@ -5,7 +5,7 @@
 The kinds of boxes in KINDS use weaknesses that were found by reading or by timing. Beside each,
 natural boxes of the same number, columns and threshold are timed. The table has for each method and
 number of boxes the time of natural boxes, the number of kinds that take more than LIMIT times as
-long, and the worst kinds with their ratios. A ratio with `>` is a lower bound: a call that takes
+long, and the worst kind with its ratio. A ratio with `>` is a lower bound: a call that takes
 --most times as long as natural boxes, and half a second, is ended. Times are the least of some
 calls, in processor time, because other programs only add to it.
 """
@@ -284,9 +284,8 @@ def cells(count, name, options):
             if kind == "natural":
                 usual = hostile
     above = sum(ratio > LIMIT.get(name, 10) for ratio, _, _ in ratios)
-    worst = sorted(ratios, reverse=True)[:options.worst]
-    return [f"{usual * 1e3:.3f}", above, ", ".join(f"{'>' * ended}{ratio:.1f} `{kind}`"
-                                                   for ratio, ended, kind in worst)]
+    ratio, ended, kind = max(ratios)
+    return f"{usual * 1e3:.3f}", above, f"{'>' * ended}{ratio:.1f} `{kind}`"
 
 
 def names(part):
@@ -322,7 +321,6 @@ def main():
     p.add_argument("--kind", default="", help="kinds whose names contain this")
     p.add_argument("--candidates", type=int, default=0, help="the option max_candidates")
     p.add_argument("--most", type=float, default=100, help="the ratio at which a call is ended")
-    p.add_argument("--worst", type=int, default=1, help="kinds to name for each method")
     p.add_argument("--outputs", action="store_true", help="ask for suppressed_by, too")
     p.add_argument("--regret", type=int, default=0, metavar="FRAMES",
                    help="compares engine auto with the best engine, on random frames")
@@ -332,10 +330,9 @@ def main():
     counts = list(map(int, options.boxes.split(",")))
     head = ["method, metric"] + [f"{count:,}: {text}" for count in counts
                                  for text in ("ms", "above", "worst")]
-    print("\n".join(report.table(head, [])[:2]))
-    for name in names(options.method):
-        print(f"| {name} |", *(f"{cell} |" for count in counts
-                               for cell in cells(count, name, options)), flush=True)
+    report.print_table(head, ((name, *(cell for count in counts
+                                       for cell in cells(count, name, options)))
+                              for name in names(options.method)))
 
 
 if __name__ == "__main__":

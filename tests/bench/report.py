@@ -19,11 +19,22 @@ def ratio_text(r):
     return "-" if r is None else f"{r:.{0 if r >= 20 else 1}f}"
 
 
+def table_lines(head, rows, left=1):
+    """Yields the lines of a Markdown table, each as soon as `rows` yields its cells; aligns the
+    first `left` columns left, the others right."""
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "|".join(["---"] * left + ["---:"] * (len(head) - left)) + "|"
+    for row in rows:
+        yield "| " + " | ".join(map(str, row)) + " |"
+
+
+def print_table(head, rows, left=1):
+    for line in table_lines(head, rows, left):
+        print(line, flush=True)
+
+
 def table(head, rows, left=1):
-    """Returns a Markdown table; aligns the first `left` columns left, the others right."""
-    lines = ["| " + " | ".join(head) + " |",
-             "|" + "|".join(["---"] * left + ["---:"] * (len(head) - left)) + "|"]
-    return lines + ["| " + " | ".join(map(str, r)) + " |" for r in rows] + [""]
+    return [*table_lines(head, rows, left), ""]
 
 
 def systems(results):

@@ -24,6 +24,8 @@ import subprocess
 import sys
 import tempfile
 
+import report
+
 MARKED = os.path.join(os.path.dirname(__file__), "../../pipelines/people/people.csv")
 
 
@@ -33,15 +35,17 @@ def iou(a, b):
     return w * h / (sum(area) - w * h)
 
 
+def box_of(detection, width, height):
+    """Returns the corners in pixels, and the score."""
+    box = detection["bounding_box"]
+    return (box["x_min"] * width, box["y_min"] * height, box["x_max"] * width,
+            box["y_max"] * height, detection.get("confidence", 0))
+
+
 def recorded(path):
-    """Returns the boxes of each frame, as corners and scores."""
-    frames = []
-    for frame in map(json.loads, open(path, encoding="utf-8")):
-        size = frame["resolution"]["width"], frame["resolution"]["height"]
-        frames.append([([o["detection"]["bounding_box"][name] * size[i % 2]
-                         for i, name in enumerate(("x_min", "y_min", "x_max", "y_max"))],
-                        o["detection"].get("confidence", 0)) for o in frame["objects"]])
-    return frames
+    """Returns the boxes of each frame."""
+    return [[box_of(o["detection"], **frame["resolution"]) for o in frame["objects"]]
+            for frame in map(json.loads, open(path, encoding="utf-8"))]
 
 
 def through(recording, element, meta="roi"):
@@ -61,14 +65,13 @@ def with_sort(frames, smooth):
     import trackers
     tracker, smoother = trackers.SORTTracker(frame_rate=10), supervision.DetectionsSmoother()
     result = []
-    for boxes in frames:
+    for frame in frames:
+        boxes = numpy.array(frame, numpy.float32).reshape(-1, 5)
         found = tracker.update(supervision.Detections(
-            xyxy=numpy.array([b for b, _ in boxes], numpy.float32).reshape(-1, 4),
-            confidence=numpy.array([s for _, s in boxes], numpy.float32),
-            class_id=numpy.zeros(len(boxes), int)))
+            boxes[:, :4], confidence=boxes[:, 4], class_id=numpy.zeros(len(boxes), int)))
         found = found[found.tracker_id >= 0]
         found = smoother.update_with_detections(found) if smooth else found
-        result.append([(list(map(float, box)), 0) for box in found.xyxy])
+        result.append(found.xyxy.tolist())
     return result
 
 
@@ -89,7 +92,7 @@ def systems(recording):
 
 def matched(there, boxes, least):
     """Returns (object, position of a box) of the pairs above an IoU: the best first, each once."""
-    pairs = sorted(((iou(a, box[0]), i, j) for i, a in there.items()
+    pairs = sorted(((iou(a, box), i, j) for i, a in there.items()
                     for j, box in enumerate(boxes)), reverse=True)
     of_object, taken = {}, set()
     for overlap, i, j in pairs:
@@ -104,11 +107,11 @@ def chains(frames):
     for number, boxes in enumerate(frames):
         links = matched({i: chain[max(chain)] for i, chain in enumerate(live)}, boxes, .3)
         for i, j in links:
-            live[i][number] = boxes[j][0]
+            live[i][number] = boxes[j]
         done += [c for c in live if number - max(c) > 10]
         live = [c for c in live if number - max(c) <= 10]
         used = {j for _, j in links}
-        live += [{number: b[0]} for j, b in enumerate(boxes) if j not in used]
+        live += [{number: b} for j, b in enumerate(boxes) if j not in used]
     return [c for c in done + live if len(c) >= 10]
 
 
@@ -128,7 +131,7 @@ def measure(frames):
     gaps = sum(b - a > 1 for c in chained for a, b in zip(sorted(c), sorted(c)[1:]))
     length = sum(max(c) - min(c) + 1 for c in chained)
     false = sum(len(frames[f]) for f in marked) - found
-    return f"{jitter(chained):.2f} | {1000 * gaps / length:.1f} | {found} | {false}"
+    return f"{jitter(chained):.2f}", f"{1000 * gaps / length:.1f}", found, false
 
 
 def draw(path, before, after):
@@ -137,9 +140,8 @@ def draw(path, before, after):
     best = []
     for chain in chains(after):
         frames = sorted(chain)[:120]
-        near = [max(before[f], key=lambda b: iou(b[0], chain[f]), default=None) for f in frames]
-        raw = [b[0][1] if b and iou(b[0], chain[f]) > .3 else math.nan
-               for b, f in zip(near, frames)]
+        near = [max(before[f], key=lambda b: iou(b, chain[f]), default=None) for f in frames]
+        raw = [b[1] if b and iou(b, chain[f]) > .3 else math.nan for b, f in zip(near, frames)]
         missed = sum(map(math.isnan, raw))
         if len(frames) == 120 and missed < 60:
             best = max(best, [missed, frames, raw, [chain[f][1] for f in frames]])
@@ -154,10 +156,9 @@ def draw(path, before, after):
 
 
 def main(recording, picture=None):
-    print("| vtest.avi | jitter, pixels | gaps in 1,000 frames of an object | people found | false "
-          "boxes |\n|---|--:|--:|--:|--:|")
-    for name, frames in systems(recording):
-        print(f"| {name} | {measure(frames)} |", flush=True)
+    report.print_table(["vtest.avi", "jitter, pixels", "gaps in 1,000 frames of an object",
+                        "people found", "false boxes"],
+                       ((name, *measure(frames)) for name, frames in systems(recording)))
     if picture:
         draw(picture, recorded(recording), through(recording, "boxsteady"))
 
