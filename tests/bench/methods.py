@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """methods.py [--agree]: compares the methods of nmscore with those of other libraries, which are
-the rows of METHODS in peers.py.
+the rows of rivals () in peers.py.
 
 First all results are compared, on random boxes; then each call is timed, on one core, with the same
-arrays, ours and theirs in turn. --agree: no timing. Exits with 77 if a library is missing.
+arrays. --agree: no timing. Exits with 77 if a library is missing.
 
 A difference must go away if our threshold moves by some units of binary32 (`rounding`: they compute
 in double, or round otherwise), or the exit status is 1. docs/methods.md lists where the
@@ -32,7 +32,7 @@ except ImportError as error:
     sys.exit(77)
 
 import report
-from peers import METHODS
+from peers import rivals
 from workloads import detector_boxes
 
 warnings.filterwarnings("ignore")
@@ -41,36 +41,32 @@ ROUNDS = 20
 THRESHOLDS = {"weighted": (0.4, 0.55, 0.7), "soft-linear": (0.3, 0.5), "soft-gaussian": (0.3, 0.5)}
 
 
-def ours(rival, case, threshold):
-    """Returns a call of nmscore."""
-    options = dict(rival.options, iou_threshold=threshold)
-    if rival.method == "weighted" and case.weights:
-        options.update(class_ids=case.classes, sources=case.sources, source_weights=case.weights)
-    if "rotated" in rival.name:
-        options.update(angles=case.angles)
-    return lambda: nmscore.run(case.rows, case.scores, method=rival.method, metric=rival.metric,
-                               outcome=True, suppressed_by=True, **options)
-
-
-def random_case(rival, seed, n=300):
-    """Returns detector-like boxes with scores that differ, also when they are weighted."""
-    rows = detector_boxes(n, seed=seed)[0]
+def case_of(rival, count, seed, threshold, weights=(1,)):
+    """Returns detector-like boxes. With several weights each box has one of as many sources, and
+    one of two classes."""
+    rows, scores, _ = detector_boxes(count, seed=seed)
     rows -= rows.min()
     rows = np.minimum(rows * (np.float32(rival.side) / rows.max()), np.float32(rival.side))
     if rival.name == "OpenCV":  # wants whole numbers
         rows = np.round(rows)
         rows[:, 2:] = np.maximum(rows[:, 2:], rows[:, :2] + 1)
     rng = np.random.default_rng(seed)
-    scores = (rng.permutation(n) + 1).astype(np.float32) / np.float32(n + 1)
-    sources, classes = (rng.integers(0, k, n).astype(np.int32) for k in (3, 2))
-    weights = np.float32([1.875, 1.28125, 0.59375])
-    while len(np.unique(scores * weights[sources])) < n:
-        weights *= np.float32(1) + rng.random(3, np.float32) / np.float32(64)
-    if rival.method != "weighted":
-        sources, classes, weights = sources * 0, classes * 0, np.float32([1])
+    sources, classes = (rng.integers(0, k, count).astype(np.int32)
+                        for k in (len(weights), min(2, len(weights))))
     return types.SimpleNamespace(
-        rows=rows, scores=scores, sources=sources, classes=classes, weights=weights.tolist(),
-        threshold=float(rng.choice(THRESHOLDS.get(rival.method, (0.3, 0.5, 0.7)))))
+        rows=rows, scores=scores, threshold=threshold, sources=sources, classes=classes,
+        weights=weights, angles=rng.uniform(-1.5, 1.5, count).astype(np.float32))
+
+
+def ours(rival, case, threshold):
+    """Returns a call of nmscore."""
+    options = dict(rival.options, iou_threshold=threshold)
+    if len(case.weights) > 1:
+        options.update(class_ids=case.classes, sources=case.sources, source_weights=case.weights)
+    if "rotated" in rival.name:
+        options.update(angles=case.angles)
+    return lambda: nmscore.run(case.rows, case.scores, method=rival.method, metric=rival.metric,
+                               outcome=True, suppressed_by=True, **options)
 
 
 def are_equal(a, b):
@@ -84,8 +80,11 @@ def are_equal(a, b):
     return a == b
 
 
-def cause_of(rival, case):
-    """Returns why the results differ, or "equal"."""
+def cause_of(rival, seed):
+    """Returns why the results for random boxes differ, or "equal"."""
+    thresholds = THRESHOLDS.get(rival.method, (0.3, 0.5, 0.7))
+    case = case_of(rival, 300, seed, thresholds[seed % len(thresholds)],
+                   (1.875, 1.28125, 0.59375) if rival.method == "weighted" else (1,))
     theirs = rival.theirs(rival.make(case)())
     for k in (0, -2, -1, 1, 2):
         threshold = float(np.float32(case.threshold) * np.float32(1 + k * CLOSE / 2))
@@ -98,50 +97,38 @@ def agree():
     """Returns the number of differences without a cause."""
     print(f"Agreement, {ROUNDS} sets of 300 boxes:")
     failed = 0
-    for rival in METHODS:
+    for rival in rivals():
         if rival.theirs:
-            causes = collections.Counter(cause_of(rival, random_case(rival, seed))
-                                         for seed in range(ROUNDS))
+            causes = collections.Counter(cause_of(rival, seed) for seed in range(ROUNDS))
             failed += causes["unexplained"]
             print(f"  {rival.method + ' ' + rival.metric + ': ' + rival.name:58}",
                   ", ".join(f"{n} {cause}" for cause, n in sorted(causes.items())), flush=True)
     return failed
 
 
-def times_of(call, seconds=0.3):
-    """Returns the processor times of at least 5 calls that take about `seconds` together."""
+def time_of(call, seconds=0.3):
+    """Returns the median processor time in ms of at least 5 calls, which take about `seconds`."""
     first = timeit.timeit(call, timer=time.thread_time, number=2) / 2
-    return timeit.repeat(call, timer=time.thread_time, number=1,
-                         repeat=max(5, int(seconds / max(first, 1e-6))))
+    return 1e3 * statistics.median(timeit.repeat(
+        call, timer=time.thread_time, number=1, repeat=max(5, int(seconds / max(first, 1e-6)))))
 
 
 def speed():
-    rows, scores, _ = detector_boxes(1000)
-    unit = np.clip(rows / np.abs(rows).max() - rows.min() / np.abs(rows).max(), 0, 1)
-    angles = np.random.default_rng(0).uniform(-1.5, 1.5, 1000).astype(np.float32)
-    nothing, lines = np.zeros(1000, np.int32), []
-    for rival in METHODS:
-        if not rival.timed:
-            continue
-        case = types.SimpleNamespace(
-            rows=rows if rival.side > 1 else unit.astype(np.float32), scores=scores, angles=angles,
-            threshold=0.5, classes=nothing, sources=nothing, weights=None)
-        theirs, call = rival.make(case), ours(rival, case, 0.5)
-        before = times_of(call)
-        other = statistics.median(times_of(theirs))
-        own = statistics.median(before + times_of(call))
-        lines.append([f"{rival.method}, {rival.metric}", rival.name, f"{other * 1e3:.3g} ms",
-                      f"{own * 1e3:.3f} ms", f"{other / own:.0f}"])
-    print("\nProcessor time of a call, 1,000 detector-like boxes, threshold 0.5, medians:\n")
-    head = ["method, metric", "other", "its time", "nmscore", "x"]
-    print("\n".join(report.table(head, lines, 2)))
+    """Yields a row for each rival whose call is timed."""
+    for rival in rivals():
+        if rival.timed:
+            case = case_of(rival, 1000, 0, 0.5)
+            other, own = time_of(rival.make(case)), time_of(ours(rival, case, 0.5))
+            yield (f"{rival.method}, {rival.metric}", rival.name, f"{other:.3g} ms",
+                   f"{own:.3f} ms", f"{other / own:.0f}")
 
 
 def main():
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     failed = agree()
     if "--agree" not in sys.argv:
-        speed()
+        print("\nProcessor time of a call, 1,000 detector-like boxes, threshold 0.5, medians:\n")
+        report.print_table(["method, metric", "other", "its time", "nmscore", "x"], speed(), 2)
     if failed:
         print(f"{failed} differences have no known cause", file=sys.stderr)
     return bool(failed)

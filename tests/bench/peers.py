@@ -8,19 +8,25 @@ One thread each. Where a system knows no classes, the boxes of each class are mo
 apart by an offset beforehand, free of charge.
 
 To add a system: a class here and a package in requirements.txt. The systems with other methods than
-plain NMS are rows of METHODS.
+plain NMS are the rows of rivals ().
 """
 import ctypes
 import dataclasses
 import importlib.metadata
 import os
 import time
+from functools import partial
 
 import numpy as np
 
 import workloads
 
 MANY = 10_000_000
+
+
+def with_sizes(rows):
+    """Returns rows x y w h."""
+    return np.concatenate([rows[:, :2], rows[:, 2:] - rows[:, :2]], 1)
 
 
 def with_offset(rows, classes):
@@ -335,75 +341,56 @@ def clusters_of(result):
             for k in result.kept}
 
 
-def cluster_boxes_of(result):
-    return clusters_of(result), {tuple(r) for r in result.boxes.astype(np.float64)}
+def boxes_of(result):
+    return {tuple(box) for box in result.boxes.tolist()}
 
 
-def sahi(function, metric):
+def sahi(function, metric, case):
     """SAHI chooses its fastest backend on a CPU, numba, which ensemble-boxes depends on."""
-    def make(case):
-        from sahi.postprocess import combine
-        table = np.column_stack([case.rows, case.scores, np.zeros(len(case.rows))])
-        table = table.astype(np.float32)
-        return lambda: getattr(combine, function)(table, metric.upper(), case.threshold)
-    return make
+    from sahi.postprocess import combine
+    table = np.column_stack([case.rows, case.scores, np.zeros(len(case.rows))]).astype(np.float32)
+    return lambda: getattr(combine, function)(table, metric.upper(), case.threshold)
 
 
-def supervision(function, metric):
-    def make(case):
-        import supervision as library
-        table = np.column_stack([case.rows, case.scores]).astype(np.float32)
-        kind = library.OverlapMetric[metric.upper()]
-        return lambda: getattr(library, function)(table, case.threshold, kind)
-    return make
+def supervision(function, metric, case):
+    import supervision as library
+    table = np.column_stack([case.rows, case.scores]).astype(np.float32)
+    kind = library.OverlapMetric[metric.upper()]
+    return lambda: getattr(library, function)(table, case.threshold, kind)
 
 
-def supervision_merged(metric):
-    """Clusters, and the boxes that with_nmm makes of them."""
-    def make(case):
-        import supervision as library
-        detections = library.Detections(xyxy=case.rows.copy(), confidence=case.scores.copy(),
-                                        class_id=np.zeros(len(case.rows), int))
-        groups = supervision("box_non_max_merge", metric)(case)
-        kind = library.OverlapMetric[metric.upper()]
-        return lambda: (groups(), detections.with_nmm(
-            threshold=case.threshold, class_agnostic=True, overlap_metric=kind).xyxy)
-    return make
+def supervision_boxes(metric, case):
+    import supervision as library
+    detections = library.Detections(case.rows.copy(), confidence=case.scores.copy())
+    return lambda: detections.with_nmm(case.threshold, class_agnostic=True,
+                                       overlap_metric=library.OverlapMetric[metric.upper()]).xyxy
 
 
 def source_lists(case):
     """Returns the lists of ensemble_boxes, one element for each source."""
-    chosen = [np.flatnonzero(case.sources == s) for s in range(len(case.weights or [1]))]
+    chosen = [np.flatnonzero(case.sources == s) for s in range(len(case.weights))]
     return ([case.rows[i].astype(np.float64) for i in chosen],
             [case.scores[i].astype(np.float64) for i in chosen], [case.classes[i] for i in chosen])
 
 
-def fusion(kind):
-    def make(case):
-        import ensemble_boxes
-        lists = source_lists(case)
-        return lambda: ensemble_boxes.weighted_boxes_fusion(
-            *lists, weights=case.weights, iou_thr=case.threshold, conf_type=kind.replace("-", "_"))
-    return make
+def fusion(kind, case):
+    import ensemble_boxes
+    lists = source_lists(case)
+    return lambda: ensemble_boxes.weighted_boxes_fusion(
+        *lists, weights=case.weights, iou_thr=case.threshold, conf_type=kind.replace("-", "_"))
 
 
-def soft_nms(number):
-    def make(case):
-        import ensemble_boxes
-        lists = source_lists(case)
-        return lambda: ensemble_boxes.soft_nms(*lists, method=number, iou_thr=case.threshold,
-                                               sigma=0.5, thresh=0.001)
-    return make
+def soft_nms(number, case):
+    import ensemble_boxes
+    lists = source_lists(case)
+    return lambda: ensemble_boxes.soft_nms(*lists, method=number, iou_thr=case.threshold,
+                                           sigma=0.5, thresh=0.001)
 
 
-def opencv_soft(number):
-    def make(case):
-        import cv2
-        wide = case.rows.astype(int)
-        wide[:, 2:] -= wide[:, :2]
-        boxes, ranks = wide.tolist(), case.scores.tolist()
-        return lambda: cv2.dnn.softNMSBoxes(boxes, ranks, 0.001, case.threshold, 0, 0.5, number)
-    return make
+def opencv_soft(number, case):
+    import cv2
+    boxes, ranks = with_sizes(case.rows.astype(int)).tolist(), case.scores.tolist()
+    return lambda: cv2.dnn.softNMSBoxes(boxes, ranks, 0.001, case.threshold, 0, 0.5, number)
 
 
 def opencv_rotated(case):
@@ -415,34 +402,32 @@ def opencv_rotated(case):
     return lambda: cv2.dnn.NMSBoxesRotated(boxes, ranks, 0.0, case.threshold)
 
 
-METHODS = [Rival("weighted", "iou", "ensemble-boxes" + (kind != "avg") * f" {kind}", fusion(kind),
-                 lambda r: np.column_stack([r[1], r[0]]),
-                 lambda r: np.column_stack([r.scores, r.boxes]), {"fused_score": kind}, 1,
-                 kind == "avg")
-           for kind in ("avg", "max", "box-and-model-avg", "absent-model-aware-avg")]
-for _number, _method in (1, "soft-linear"), (2, "soft-gaussian"):
-    METHODS += [Rival(_method, "iou", "ensemble-boxes", soft_nms(_number),
-                      lambda r: {tuple(b) for b in r[0]},
-                      lambda r: {tuple(b) for b in r.boxes.astype(np.float64)}, side=1),
-                Rival(_method, "iou", "OpenCV", opencv_soft(_number),
-                      lambda r: (set(np.ravel(r[1]).tolist()), np.sort(np.ravel(r[0]))),
-                      lambda r: (kept_of(r), np.sort(r.scores)), timed=_number == 2)]
-METHODS += [Rival("hard", "iou", "OpenCV, rotated boxes", opencv_rotated)]
-for _metric in "iou", "ios":
-    METHODS += [Rival("hard", _metric, "SAHI nms", sahi("nms", _metric), set, kept_of,
-                      {"inclusive": True}),
-                Rival("hard", _metric, "supervision",
-                      supervision("box_non_max_suppression", _metric),
-                      lambda r: set(np.flatnonzero(r).tolist()), kept_of),
-                Rival("greedy-merge", _metric, "SAHI greedy_nmm", sahi("greedy_nmm", _metric),
-                      lambda r: {k: set(v) for k, v in r.items()}, clusters_of,
-                      {"inclusive": True}),
-                Rival("greedy-merge", _metric, "supervision",
-                      supervision("box_non_max_merge", _metric)),
-                Rival("greedy-merge", _metric, "supervision, boxes", supervision_merged(_metric),
-                      lambda r: ({g[0]: set(g[1:]) for g in r[0]},
-                                 {tuple(map(float, b)) for b in r[1]}), cluster_boxes_of,
-                      {"inclusive": True}, timed=False),
-                Rival("merge", _metric, "SAHI nmm", sahi("nmm", _metric),
-                      lambda r: {k: set(v) for k, v in r.items()}, clusters_of,
-                      {"inclusive": True})]
+def rivals():
+    """Yields a row for each method, metric and library."""
+    for kind in "avg", "max", "box-and-model-avg", "absent-model-aware-avg":
+        yield Rival("weighted", "iou", "ensemble-boxes" + (kind != "avg") * f" {kind}",
+                    partial(fusion, kind), lambda r: np.column_stack([r[1], r[0]]),
+                    lambda r: np.column_stack([r.scores, r.boxes]), {"fused_score": kind}, side=1,
+                    timed=kind == "avg")
+    for number, method in (1, "soft-linear"), (2, "soft-gaussian"):
+        yield Rival(method, "iou", "ensemble-boxes", partial(soft_nms, number),
+                    lambda r: {tuple(b) for b in r[0].tolist()}, boxes_of, side=1)
+        yield Rival(method, "iou", "OpenCV", partial(opencv_soft, number),
+                    lambda r: (set(np.ravel(r[1]).tolist()), np.sort(np.ravel(r[0]))),
+                    lambda r: (kept_of(r), np.sort(r.scores)), timed=number == 2)
+    yield Rival("hard", "iou", "OpenCV, rotated boxes", opencv_rotated)
+    inclusive = {"inclusive": True}
+    for metric in "iou", "ios":
+        yield Rival("hard", metric, "SAHI nms", partial(sahi, "nms", metric), set, kept_of,
+                    inclusive)
+        yield Rival("hard", metric, "supervision",
+                    partial(supervision, "box_non_max_suppression", metric),
+                    lambda r: set(np.flatnonzero(r).tolist()), kept_of)
+        yield Rival("greedy-merge", metric, "supervision",
+                    partial(supervision, "box_non_max_merge", metric))
+        yield Rival("greedy-merge", metric, "supervision, boxes",
+                    partial(supervision_boxes, metric), lambda r: {tuple(b) for b in r.tolist()},
+                    boxes_of, inclusive, timed=False)
+        for method, function in ("greedy-merge", "greedy_nmm"), ("merge", "nmm"):
+            yield Rival(method, metric, f"SAHI {function}", partial(sahi, function, metric),
+                        lambda r: {k: set(v) for k, v in r.items()}, clusters_of, inclusive)
