@@ -101,6 +101,8 @@ steady ()
     python3 "$bench/steady.py" "$output/steady.jsonl"
 )
 
+load () { cut -d' ' -f1 /proc/loadavg; }
+
 # measure NAME: writes the figures of NAME, and returns whether they could be measured.
 measure ()
 {
@@ -108,9 +110,10 @@ measure ()
   say "measuring $name"
   {
     printf 'commit %s, %s, load %s\n\n' "$(git -C "$NMS_ROOT" describe --always --dirty)" \
-      "$(date -u +%F)" "$(cut -d' ' -f1 /proc/loadavg)"
-    "$name"
-  } >"$output/$name.txt" 2>"$output/$name.log" </dev/null || rc=$?
+      "$(date -u +%F)" "$(load)"
+    "$name" || rc=$?
+    printf '\nload %s afterwards\n' "$(load)"
+  } >"$output/$name.txt" 2>"$output/$name.log" </dev/null
   [ $rc = 0 ] || say "  failed: $(tail -n 1 "$output/$name.log") ($output/$name.log)"
   return $rc
 }

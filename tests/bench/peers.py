@@ -5,7 +5,8 @@ Whatever a caller can do once (conversion to a tensor or a list, session options
 loops over classes turned into an offset) is done in prepare () and not timed; the
 timed call returns when the indices of the kept boxes are in the system's own form.
 One thread each. Where a system knows no classes, the boxes of each class are moved
-apart by an offset beforehand, free of charge.
+apart by an offset beforehand, and where it knows no cap, the kept boxes are cut
+afterwards, both free of charge.
 
 To add a system: a class here and a package in requirements.txt. The systems with other methods than
 plain NMS are the rows of rivals ().
@@ -15,6 +16,7 @@ import dataclasses
 import importlib.metadata
 import os
 import time
+from ctypes import c_size_t, c_void_p
 from functools import partial
 
 import numpy as np
@@ -22,6 +24,12 @@ import numpy as np
 import workloads
 
 MANY = 10_000_000
+
+
+def typed(function, result, *arguments):
+    """Returns a function of a C library, which from now on has these types."""
+    function.restype, function.argtypes = result, arguments
+    return function
 
 
 def with_sizes(rows):
@@ -33,11 +41,11 @@ def with_offset(rows, classes):
     """Returns corners moved apart by class, so that boxes of two classes do not overlap."""
     if classes is None:
         return rows
-    rank = np.unique(classes, return_inverse=True)[1]
-    return rows.astype(float) + (rank * (float(rows.max()) - float(rows.min()) + 1))[:, None]
+    return rows.astype(float) + (classes * (float(rows.max()) - float(rows.min()) + 1))[:, None]
 
 
 class Peer:
+    """A system. Its function `prepare` returns the timed call, a function without arguments."""
     packages = ()  # distributions whose versions are reported
     exact = True  # keeps the boxes that NMS keeps
     ours = False
@@ -49,13 +57,8 @@ class Peer:
     def load(self, name):
         """Makes a workload, and its calls, one for each frame."""
         w = workloads.make(name)
-        self.calls, self.next = [], 0
-        for frame in w.frames:
-            self.calls.append(self.prepare(*frame, w.iou, w.cap))
-
-    def prepare(self, rows, scores, classes, iou, cap):
-        """Returns the timed call, a function without arguments."""
-        raise NotImplementedError
+        self.calls = [self.prepare(*frame, w.iou, w.cap) for frame in w.frames]
+        self.next, self.cap = 0, w.cap
 
     def run(self, count, clock):
         """Returns the times of calls in microseconds, of one frame after the other."""
@@ -70,11 +73,7 @@ class Peer:
         return times
 
     def kept(self):
-        return self.indices(self.calls[0]()).copy()
-
-    def about(self):
-        """Returns what was used at the last call."""
-        return {"versions": self.versions()}
+        return self.indices(self.calls[0]())[:self.cap or None].copy()
 
     def indices(self, result):
         """Returns the kept indices of the call as an int32 array."""
@@ -90,14 +89,10 @@ class Torchvision(Peer):
         torch.set_num_threads(1)
         torch.inference_mode().__enter__()
         boxes, ranks = torch.from_numpy(rows), torch.from_numpy(scores)
-        end = cap or None
         if classes is None:
-            return lambda: ops.nms(boxes, ranks, iou)[:end]
+            return lambda: ops.nms(boxes, ranks, iou)
         ids = torch.from_numpy(classes.astype(np.int64))
-        return lambda: ops.batched_nms(boxes, ranks, ids, iou)[:end]
-
-    def indices(self, result):
-        return result.numpy().astype(np.int32)
+        return lambda: ops.batched_nms(boxes, ranks, ids, iou)
 
 
 class OnnxRuntime(Peer):
@@ -110,11 +105,9 @@ class OnnxRuntime(Peer):
         inputs = {"boxes": rows[None], "scores": scores[None, None],
                   "most": np.array([cap or len(scores)]), "iou": np.array([iou], np.float32)}
         if classes is not None:
-            ids, rank = np.unique(classes, return_inverse=True)
-            low = np.nextafter(scores.min(), np.float32(-np.inf))
-            table = np.full((1, len(ids), len(scores)), low, np.float32)
-            table[0, rank, np.arange(len(scores))] = scores
-            inputs |= {"scores": table, "above": np.array([low], np.float32)}
+            table = np.full((1, classes.max() + 1, len(scores)), -1, np.float32)
+            table[0, classes, np.arange(len(scores))] = scores
+            inputs |= {"scores": table, "above": np.array([-1], np.float32)}
         options = ort.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         session = ort.InferenceSession(self.model(inputs), options,
@@ -152,14 +145,12 @@ class OpenCV(Peer):
     def prepare(self, rows, scores, classes, iou, cap):
         import cv2
         cv2.setNumThreads(1)
-        wide = rows.astype(np.float64)
-        wide[:, 2:] -= wide[:, :2]
-        boxes, ranks = list(map(tuple, wide.tolist())), scores.tolist()
-        end = cap or None
+        boxes = list(map(tuple, with_sizes(rows.astype(np.float64)).tolist()))
+        ranks = scores.tolist()
         if classes is None:
-            return lambda: cv2.dnn.NMSBoxes(boxes, ranks, 0.0, iou)[:end]
+            return lambda: cv2.dnn.NMSBoxes(boxes, ranks, 0.0, iou)
         ids = classes.tolist()
-        return lambda: cv2.dnn.NMSBoxesBatched(boxes, ranks, ids, 0.0, iou)[:end]
+        return lambda: cv2.dnn.NMSBoxesBatched(boxes, ranks, ids, 0.0, iou)
 
 
 class Powerboxes(Peer):
@@ -169,10 +160,8 @@ class Powerboxes(Peer):
     def prepare(self, rows, scores, classes, iou, cap):
         import powerboxes
         nms = getattr(powerboxes, self.function)
-        boxes = with_offset(rows, classes)
-        ranks, end = scores.astype(np.float64), cap or None
-        low = min(0.0, float(ranks.min()))
-        return lambda: nms(boxes, ranks, iou, low)[:end]
+        boxes, ranks = with_offset(rows, classes), scores.astype(np.float64)
+        return lambda: nms(boxes, ranks, iou, 0.0)
 
 
 class PowerboxesTree(Powerboxes):
@@ -184,9 +173,8 @@ class Lsnms(Peer):
 
     def prepare(self, rows, scores, classes, iou, cap):
         import lsnms
-        end = cap or None
         ids = None if classes is None else classes.astype(np.int64)
-        return lambda: lsnms.nms(rows, scores, iou_threshold=iou, class_ids=ids)[:end]
+        return lambda: lsnms.nms(rows, scores, iou_threshold=iou, class_ids=ids)
 
 
 class BoeNms(Peer):
@@ -198,24 +186,18 @@ class BoeNms(Peer):
         path = os.environ.get("NMS_BENCH_LIBRARY")
         if not path:
             raise ImportError("NMS_BENCH_CHECKOUT names no checkout of NMS-Bench")
-        self.library = ctypes.CDLL(path)
-        self.library.nmsbench_load.restype = ctypes.c_void_p
-        self.library.nmsbench_run.restype = ctypes.c_size_t
+        library = ctypes.CDLL(path)
+        self.load_boxes = typed(library.nmsbench_load, c_void_p, c_void_p, c_void_p, c_size_t)
+        self.decide = typed(library.nmsbench_run, c_size_t, c_void_p, ctypes.c_char,
+                            ctypes.c_double, c_void_p)
 
     def prepare(self, rows, scores, classes, iou, cap):
         if cap or classes is not None or iou < 0.5:
             raise NotImplementedError("no caps, classes or thresholds below 0.5")
-        load, run = self.library.nmsbench_load, self.library.nmsbench_run
-        boxes = ctypes.c_void_p(load(rows.ctypes.data_as(ctypes.c_void_p),
-                                     scores.ctypes.data_as(ctypes.c_void_p),
-                                     ctypes.c_size_t(len(scores))))
         kept = np.empty(len(scores), np.uint32)
-        arguments = (boxes, ctypes.c_char(self.method), ctypes.c_double(iou),
-                     kept.ctypes.data_as(ctypes.c_void_p))
-        return lambda: kept[:run(*arguments)]
-
-    def indices(self, result):
-        return result.astype(np.int32)
+        boxes = self.load_boxes(rows.ctypes.data, scores.ctypes.data, len(scores))
+        arguments = boxes, self.method, iou, kept.ctypes.data
+        return lambda: kept[:self.decide(*arguments)]
 
 
 class QsiNms(BoeNms):
@@ -257,44 +239,40 @@ class Core(Ours):
 
     def __init__(self):
         library = ctypes.CDLL(os.environ["NMS_BENCH_CORE"])
-        library.benchcore_new.restype = ctypes.c_void_p
-        library.benchcore_kept.restype = ctypes.c_size_t
-        library.benchcore_about.restype = ctypes.c_char_p
-        self.library, self.frames = library, []
-        self.bench = ctypes.c_void_p(library.benchcore_new())
+        self.call = typed(library.benchcore_run, ctypes.c_int64, c_void_p, c_size_t, c_size_t,
+                          ctypes.c_float, ctypes.c_uint64, c_size_t, c_size_t, ctypes.c_int,
+                          c_void_p, c_void_p)
+        self.compiler = typed(library.benchcore_compiler, ctypes.c_char_p)
 
     def load(self, name):
-        self.frames = []
-        super().load(name)
-
-    def prepare(self, rows, scores, classes, iou, cap):
-        if not self.frames:
-            self.library.benchcore_clear(self.bench, ctypes.c_float(iou), ctypes.c_uint64(cap))
-        self.frames.append((rows, scores, classes))  # alive as long as the library has them
-        pointers = [None if a is None else a.ctypes.data_as(ctypes.c_void_p)
-                    for a in (rows, scores, classes)]
-        self.library.benchcore_add(self.bench, *pointers, ctypes.c_size_t(len(scores)))
-        return self.first
+        self.workload, self.next = workloads.make(name), 0
+        self.pointers = np.array([[0 if a is None else a.ctypes.data for a in frame]
+                                  for frame in self.workload.frames], np.uintp)
 
     def run(self, count, clock):
-        times = np.empty(count, np.uint64)
+        return self.timed(self.next, count, clock)[0]
+
+    def kept(self):
+        return self.timed(0, 1, "cpu")[1]
+
+    def timed(self, first, count, clock):
+        """Returns the times of calls in microseconds, and the boxes that the last one kept."""
+        w, frames = self.workload, len(self.pointers)
+        times, kept = np.empty(count, np.uint64), np.empty(w.count, np.int32)
         clock = time.CLOCK_PROCESS_CPUTIME_ID if clock == "cpu" else time.CLOCK_MONOTONIC
-        if self.library.benchcore_run(self.bench, ctypes.c_size_t(count), clock,
-                                      times.ctypes.data_as(ctypes.c_void_p)):
-            raise ValueError(self.text(b"x"))
-        return (times / 1e3).tolist()
+        number = self.call(self.pointers.ctypes.data, frames, w.count, w.iou, w.cap, first, count,
+                           clock, times.ctypes.data, kept.ctypes.data)
+        if number < 0:
+            raise ValueError("nms_run fails")
+        self.next = (first + count) % frames
+        return (times / 1e3).tolist(), kept[:number]
 
-    def first(self):
-        kept = ctypes.POINTER(ctypes.c_int32)()
-        count = self.library.benchcore_kept(self.bench, ctypes.byref(kept))
-        return np.ctypeslib.as_array(kept, (count,)) if count else np.zeros(0, np.int32)
-
-    def text(self, what):
-        return self.library.benchcore_about(self.bench, ctypes.c_char(what)).decode()
-
-    def about(self):
-        return super().about() | {"engine": self.text(b"e"), "cpu": self.text(b"i"),
-                                  "compiler": self.text(b"c")}
+    def engine(self):
+        """Returns the engine and the instruction set for the first frame."""
+        import nmscore
+        w = self.workload
+        return nmscore.run(*w.frames[0], iou_threshold=w.iou,
+                           max_detections=w.cap).engine.replace("/", ", ")
 
 
 SYSTEMS = {

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The results of run.py as Markdown, and the plot of times against the number of boxes."""
+"""Markdown tables for the programs of this folder, and the report and the plot of run.py."""
 OURS = "gst-nms"
 PYTHON = "gst-nms (Python)"
-APPROXIMATE = "approximate"  # why a system keeps other boxes
 
-FAMILIES = {"detector": "detector-like boxes", "sparse": "sparse boxes"}
+# The panels of the plot: workloads that differ in the number of boxes only.
+PANELS = {"detector-like boxes": ("c", "b2", "d1", "e", "100k", "1M"),
+          "sparse boxes": ("1k-sparse", "10k-sparse", "100k-sparse", "1M-sparse")}
 
 
 def time_text(us):
@@ -19,7 +20,7 @@ def ratio_text(r):
     return "-" if r is None else f"{r:.{0 if r >= 20 else 1}f}"
 
 
-def table_lines(head, rows, left=1):
+def table(head, rows, left=1):
     """Yields the lines of a Markdown table, each as soon as `rows` yields its cells; aligns the
     first `left` columns left, the others right."""
     yield "| " + " | ".join(head) + " |"
@@ -29,122 +30,79 @@ def table_lines(head, rows, left=1):
 
 
 def print_table(head, rows, left=1):
-    for line in table_lines(head, rows, left):
+    for line in table(head, rows, left):
         print(line, flush=True)
 
 
-def table(head, rows, left=1):
-    return [*table_lines(head, rows, left), ""]
+def figure(row, name, key):
+    """Returns a figure of a system, or None if it was not measured."""
+    return row["systems"].get(name, {}).get(key)
 
 
-def systems(results):
-    return list(results["rows"][0]["systems"])
-
-
-def peers(results):
-    return [n for n in systems(results) if not n.startswith(OURS)]
-
-
-def median(row, name):
-    return row["systems"].get(name, {}).get("median_us")
-
-
-def ratio(row, name):
-    return row["systems"].get(name, {}).get("ratio")
+def peers(rows):
+    return [name for name in rows[0]["systems"] if not name.startswith(OURS)]
 
 
 def best_peer(row):
     """Returns the fastest other exact system that was run, or None."""
-    times = {n: s["median_us"] for n, s in row["systems"].items()
-             if not n.startswith(OURS) and "median_us" in s
-             and s["agreement"]["cause"] != APPROXIMATE}
-    return min(times, key=times.get) if times else None
+    times = {name: figure(row, name, "us") for name in peers([row]) if figure(row, name, "exact")}
+    return min(times, key=times.get, default=None)
 
 
-# ---------------------------------------------------------------------- parts
-
-def setting(results):
-    versions = ", ".join(f"{n} {v}" for n, v in results["versions"].items())
-    ours = [row["systems"][OURS] for row in results["rows"]]
-    spread = sorted((o["q3_us"] - o["q1_us"]) / o["median_us"] for o in ours if "q1_us" in o)
-    loads = [f"{results[k][0]:.1f}" for k in ("load_before", "load_after")]
-    left_out = "".join(f" Not installed: {n}." for n in results["missing"])
-    return [f"{results['setting']} {versions}.{left_out}", "",
-            f"Load average {loads[0]} before and {loads[1]} after; half of our workloads have "
-            f"quartiles less than {100 * spread[len(spread) // 2]:.0f} % of the median apart.", ""]
+def main_row(row):
+    best = best_peer(row)
+    return [row["name"], row["text"], f"{row['n']:,}", f"{row['iou']:g}", row["cap"] or "all",
+            f"{row['kept']:,}", time_text(figure(row, OURS, "us")),
+            time_text(figure(row, PYTHON, "us")), best or "-", time_text(figure(row, best, "us")),
+            ratio_text(figure(row, best, "x")), time_text(figure(row, "torchvision", "us")),
+            ratio_text(figure(row, "torchvision", "x")), row["engine"]]
 
 
-def main_table(results):
-    rows = []
-    for row in results["rows"]:
-        best = best_peer(row)
-        rows.append([
-            row["name"], row["text"], f"{row['n']:,}", f"{row['iou']:g}",
-            row["cap"] or "all", f"{row['kept']:,}", time_text(median(row, OURS)),
-            time_text(median(row, PYTHON)), best or "-", time_text(median(row, best)),
-            ratio_text(ratio(row, best)), time_text(median(row, "torchvision")),
-            ratio_text(ratio(row, "torchvision")), f"{row['engine']}, {row['cpu']}"])
-    head = ["", "boxes", "N", "IoU", "K", "kept", "gst-nms", "from Python", "best other",
-            "its time", "x", "torchvision", "x", "engine"]
-    return table(head, rows, 2) + [
+def markdown(setting, rows):
+    """Returns the report. `rows` are the results of run.py, one for each workload."""
+    names, others = list(rows[0]["systems"]), peers(rows)
+    spreads = sorted(figure(row, OURS, "spread") for row in rows)
+    notes = [f"- Not run: {row['name']}, {name}: {s['note']}" for row in rows
+             for name, s in row["systems"].items() if "note" in s]
+    return "\n".join([
+        "# How fast", "", setting, "",
+        "Half of our workloads have quartiles less than "
+        f"{100 * spreads[len(spreads) // 2]:.0f} % of the median apart.", "",
+        *table(["", "boxes", "N", "IoU", "K", "kept", "gst-nms", "from Python", "best other",
+                "its time", "x", "torchvision", "x", "engine"], map(main_row, rows), 2), "",
         "Medians of single calls. gst-nms is timed in C, `from Python` is the package nmscore. `x` "
-        "is the median of the quotients of neighbouring turns.", ""]
-
-
-def all_systems(results):
-    names = systems(results)
-    rows = [[row["name"]] + [time_text(median(row, n)) if median(row, n) else "not run"
-                             for n in names] for row in results["rows"]]
-    notes = [f"- {row['name']}, {n}: {s['note']}" for row in results["rows"]
-             for n, s in row["systems"].items() if "note" in s]
-    return ["## All systems", ""] + table([""] + names, rows) + (
-        ["Not run:", ""] + notes + [""] if notes else [])
-
-
-def agreement_text(agreement):
-    if not agreement:
-        return "-"
-    return "same" if not agreement["cause"] else "+{only_theirs} -{only_ours}: {cause}".format(
-        **agreement)
-
-
-def agreement(results):
-    names = peers(results)
-    rows = [[row["name"], f"{row['kept']:,}"] +
-            [agreement_text(row["systems"][n].get("agreement")) for n in names]
-            for row in results["rows"]]
-    return ["## Do they keep the same boxes?", ""] + table(["", "kept"] + names, rows) + [
+        "is the median of the quotients of neighbouring turns.", "",
+        "## All systems", "",
+        *table(["", *names], ([row["name"], *(time_text(figure(row, name, "us")) for name in names)]
+                              for row in rows)), "",
+        *notes, "",
+        "## Do they keep the same boxes?", "",
+        *table(["", "kept", *others],
+               ([row["name"], f"{row['kept']:,}",
+                 *(figure(row, name, "agreement") or "-" for name in others)] for row in rows)), "",
         "`+p -q`: p boxes that only the other system keeps, and q that only gst-nms keeps, which "
-        "is right if overlaps are rounded, or if boxes without area suppress each other.", ""]
+        "is right if overlaps are rounded, or if boxes without area suppress each other.", ""])
 
 
-def markdown(results):
-    parts = [["# How fast", ""]] + [part(results) for part in (
-        setting, main_table, all_systems, agreement)]
-    return "\n".join(line for part in parts for line in part).rstrip() + "\n"
-
-
-# ----------------------------------------------------------------------- plot
-
-def draw(results, path):
-    """Draws times on log-log axes: one panel for each family, one line for each system."""
-    panels = {f: sorted((r for r in results["rows"] if r["family"] == f), key=lambda r: r["n"])
-              for f in FAMILIES}
-    panels = {f: rows for f, rows in panels.items() if len(rows) > 1}
+def draw(rows, path):
+    """Draws times on log-log axes: one panel for each kind of boxes, one line for each system."""
+    panels = {title: [row for name in names for row in rows if row["name"] == name]
+              for title, names in PANELS.items()}
+    panels = {title: rows for title, rows in panels.items() if len(rows) > 1}
     if not panels:
         return
     import matplotlib
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-    figure, axes = plt.subplots(1, len(panels), figsize=(5.6 * len(panels), 5.2), sharey=True,
-                                squeeze=False)
-    for axis, (family, rows) in zip(axes[0], panels.items()):
-        for number, name in enumerate([OURS] + peers(results)):
-            points = [(r["n"], median(r, name)) for r in rows if median(r, name)]
+    plot, axes = plt.subplots(1, len(panels), figsize=(5.6 * len(panels), 5.2), sharey=True,
+                              squeeze=False)
+    for axis, (title, part) in zip(axes[0], panels.items()):
+        for number, name in enumerate([OURS] + peers(rows)):
+            points = [(r["n"], figure(r, name, "us")) for r in part if figure(r, name, "us")]
             if points:
                 axis.plot(*zip(*points), marker="o", markersize=4, label=name, zorder=3,
                           color=f"C{number}", linewidth=2.6 if name == OURS else 1.3)
-        axis.set(xscale="log", yscale="log", xlabel="boxes", title=FAMILIES[family])
+        axis.set(xscale="log", yscale="log", xlabel="boxes", title=title)
         axis.grid(color="#d9d9d9", linewidth=.6)
         axis.spines[["top", "right"]].set_visible(False)
         axis.xaxis.set_major_formatter(lambda n, _: f"{n:,.0f}")
@@ -153,6 +111,6 @@ def draw(results, path):
         axis.minorticks_off()
     axes[0][0].set(ylabel="time of a call")
     handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(.5, .02),
-                  ncols=min(5, len(labels)), frameon=False)
-    figure.savefig(path, dpi=150, bbox_inches="tight")
+    plot.legend(handles, labels, loc="upper center", bbox_to_anchor=(.5, .02),
+                ncols=min(5, len(labels)), frameon=False)
+    plot.savefig(path, dpi=150, bbox_inches="tight")

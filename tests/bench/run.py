@@ -4,16 +4,16 @@ measures. The first call of a turn is not counted (it meets cold caches), unless
 that there is only one. Reading the clock of the CPU time takes 0.3 us, too much for short calls.
 """
 import argparse
-import datetime
-import fnmatch
+import functools
 import json
 import multiprocessing
 import os
 import pathlib
 import platform
-import statistics
-import subprocess
+import signal
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 
@@ -21,9 +21,7 @@ import peers
 import report
 import workloads
 
-HERE = pathlib.Path(__file__).resolve().parent
-CALL_LIMIT = 120.0  # seconds: a slower call is "not run"
-LOAD_LIMIT = 180.0  # seconds: imports, and conversion of a million boxes to lists
+LIMIT = 180  # seconds for a request, such as loading a million boxes; above, it is "not run"
 TURN_CALLS = 5000  # maximum number of calls in a turn
 SLOW = 20.0  # seconds a system may take for a workload when its calls are slow
 LONG = 1e-4  # seconds: a call from here on is timed on the processor's clock
@@ -33,17 +31,10 @@ ROUNDING = 2e-6  # relative error of an overlap, some units of binary32
 # why a system keeps other boxes, and whether boxes without area suppress each other
 CAUSES = {"rounding": False, "zero area": True}
 
-# The systems' thread pools: one thread each, as the process has one core anyway.
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
-              "NUMBA_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1",
-              "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "TF_CPP_MIN_LOG_LEVEL": "3"}
-
 
 def arguments():
     p = argparse.ArgumentParser(prog="run.sh", add_help=False)  # run.sh --help lists them
-    p.add_argument("--output", default="output-bench")
     p.add_argument("--only", default="*")
-    p.add_argument("--systems", default="*")
     p.add_argument("--quick", action="store_true")
     a = p.parse_args()
     a.rounds, a.seconds = (5, 0.3) if a.quick else (9, 3.0)
@@ -54,142 +45,92 @@ def say(*words):
     print(*words, file=sys.stderr, flush=True)
 
 
-# --------------------------------------------------------------------- systems
+@functools.cache
+def peer_of(name):
+    return peers.SYSTEMS[name]()
 
-class Unmeasured(Exception):
-    """A call failed, takes too long, or the system has no such feature."""
 
-
-def serve(name, pipe):
-    """The process of a system, which separates threads, heaps and crashes."""
-    peer = peers.SYSTEMS[name]()
-    while True:
-        method, *values = pipe.recv()
-        try:
-            pipe.send((True, getattr(peer, method)(*values)))
-        except Exception as e:  # any failure of a peer is an answer, not an end
-            pipe.send((False, f"{e}" if isinstance(e, NotImplementedError) else repr(e)[:200]))
+def answer(name, method, *values):
+    """Returns what a method of a peer returns. Ends the process if that takes too long."""
+    signal.alarm(LIMIT)
+    try:
+        return getattr(peer_of(name), method)(*values)
+    except Exception as e:  # of any type, which the other process may not have
+        raise RuntimeError(repr(e)[:200]) from None
+    finally:
+        signal.alarm(0)
 
 
 class System:
-    """A system, which is a class of peers.py, and its process while it is needed."""
+    """A system and what was measured of it on one workload. It has a process of its own, which
+    separates threads, heaps and crashes."""
 
     def __init__(self, name):
-        self.name, self.peer, self.process = name, peers.SYSTEMS[name], None
+        self.name, self.peer, self.process = name, peer_of(name), None
 
-    def ask(self, *words, limit=LOAD_LIMIT):
-        """Returns what the method of its class returns. Raises Unmeasured."""
-        if not self.process:
-            context = multiprocessing.get_context("spawn")
-            self.pipe, theirs = context.Pipe()
-            self.process = context.Process(target=serve, args=(self.name, theirs), daemon=True)
-            self.process.start()
-            theirs.close()
-        self.pipe.send(words)
-        if not self.pipe.poll(limit):
-            self.stop()
-            raise Unmeasured(f"a call takes over {limit:.0f} s")
+    def ask(self, *words):
+        """Returns what the method of its peer returns. Raises RuntimeError."""
+        self.process = self.process or ProcessPoolExecutor(
+            1, multiprocessing.get_context("spawn"))
         try:
-            done, answer = self.pipe.recv()
-        except EOFError:
-            self.process.join()
-            done, answer = False, f"its process ended with {self.process.exitcode}"
-            self.stop()
-        if not done:
-            raise Unmeasured(answer)
-        return answer
-
-    def stop(self):
-        if self.process:
-            self.process.kill()
-            self.process.join()
+            return self.process.submit(answer, self.name, *words).result()
+        except BrokenProcessPool:
             self.process = None
+            raise RuntimeError(f"its process crashed or took over {LIMIT} s") from None
 
-
-def available(patterns):
-    """Returns gst-nms and the wanted systems that are installed, and the missing ones."""
-    found, missing = [], {}
-    for name, peer in peers.SYSTEMS.items():
-        if name != "gst-nms" and not any(fnmatch.fnmatchcase(name, p) for p in patterns):
-            continue
+    def start(self, workload):
+        """Loads a workload, calls once or more, and reads the kept boxes. Returns False if the
+        system cannot be measured, and sets `note`."""
         try:
-            peer().versions()
-            found.append(System(name))
-        except Exception as e:
-            missing[name] = f"{type(e).__name__}: {e}"
-            say(f"left out: {name}: {missing[name]}")
-    return found, missing
-
-
-# ----------------------------------------------------------------- measurement
-
-class Turns:
-    """One workload: the times of each system."""
-
-    def __init__(self, workload, options):
-        self.w, self.options = workload, options
-        self.rounds, self.notes, self.kept, self.estimate = {}, {}, {}, {}
-
-    def start(self, system):
-        """Loads, calls once or more, reads the kept boxes. Returns False to leave it out."""
-        try:
-            if self.w.count > system.peer.most:
-                raise Unmeasured("too many boxes")
-            system.ask("load", self.w.name)
-            times = system.ask("run", 1, "cpu", limit=CALL_LIMIT)
+            if workload.count > self.peer.most:
+                raise RuntimeError("too many boxes")
+            self.ask("load", workload.name)
+            times = self.ask("run", 1, "cpu")
             if times[0] < 2e6:  # the first call may compile or allocate
-                times = system.ask("run", 2, "cpu", limit=CALL_LIMIT)
-            self.kept[system.name] = system.ask("kept")
-        except Unmeasured as e:
-            self.notes[system.name] = str(e)
+                times = self.ask("run", 2, "cpu")
+            self.kept = self.ask("kept")
+        except RuntimeError as e:
+            self.note = str(e)
             return False
-        seconds = min(times) / 1e6
-        self.estimate[system.name] = seconds
+        self.note, self.seconds = None, min(times) / 1e6
         # (the first call counts if it is so slow that no other is made)
-        self.rounds[system.name] = [times] if seconds > SLOW / 2 else []
+        self.rounds = [times] if self.seconds > SLOW / 2 else []
         return True
 
-    def turn(self, system):
-        seconds = self.estimate[system.name]
-        done = self.rounds[system.name]
-        if done and (len(done) + 1) * seconds > max(SLOW, self.options.seconds):
+    def turn(self, options):
+        """Times some calls."""
+        if self.rounds and (len(self.rounds) + 1) * self.seconds > max(SLOW, options.seconds):
             return
-        share = self.options.seconds / self.options.rounds
-        calls = max(1, min(TURN_CALLS, int(share / max(seconds, 1e-7))))
-        warm = seconds < WARM
-        done.append(system.ask("run", calls + warm, "cpu" if seconds >= LONG else "wall")[warm:])
+        share = options.seconds / options.rounds
+        calls = max(1, min(TURN_CALLS, int(share / max(self.seconds, 1e-7))))
+        warm = self.seconds < WARM
+        clock = "cpu" if self.seconds >= LONG else "wall"
+        self.rounds.append(self.ask("run", calls + warm, clock)[warm:])
 
-    def results(self, system, base):
-        """Figures of one system; `base` is the one that ratios refer to."""
-        if system.name not in self.rounds:
-            return {"note": self.notes[system.name]}
-        rounds = self.rounds[system.name]
-        every = [t for r in rounds for t in r]
-        medians = [statistics.median(r) for r in rounds]
-        result = {"median_us": statistics.median(every), "rounds_us": medians, "calls": len(every)}
-        if len(every) > 1:
-            result["q1_us"], _, result["q3_us"] = statistics.quantiles(every, method="inclusive")
-        if base.name in self.rounds:
-            ours = [statistics.median(r) for r in self.rounds[base.name]]
-            result["ratio"] = statistics.median(t / o for t, o in zip(medians, ours))
-        if base.name in self.kept:
-            result["agreement"] = self.agreement(system, self.kept[base.name])
-        return result
+    def figures(self, workload, base):
+        """Returns the figures. `base` is the system that ratios refer to."""
+        if self.note:
+            return {"note": self.note}
+        low, middle, high = np.quantile(np.concatenate(self.rounds), (.25, .5, .75)).tolist()
+        ratios = [np.median(a) / np.median(b) for a, b in zip(self.rounds, base.rounds)]
+        return {"us": middle, "spread": (high - low) / middle, "exact": self.peer.exact,
+                "x": float(np.median(ratios)), "agreement": self.agreement(workload, base.kept)}
 
-    def agreement(self, system, base):
+    def agreement(self, workload, base):
         """Compares the kept boxes with ours. Engines of gst-nms must agree, order included."""
-        kept = self.kept[system.name]
-        ours, theirs = np.setdiff1d(base, kept), np.setdiff1d(kept, base)
-        result = {"only_ours": len(ours), "only_theirs": len(theirs), "cause": None}
-        if not system.peer.exact:
-            result["cause"] = report.APPROXIMATE
-        elif (system.peer.ours and kept.tolist() != base.tolist()
-              or len(np.unique(kept)) < len(kept)):
-            result["cause"] = UNEXPLAINED
-        elif len(ours) + len(theirs):
-            result["cause"] = next((cause for cause, flat in CAUSES.items() if all(
-                is_right(self.w, box, kept, flat) for box in (*ours, *theirs))), UNEXPLAINED)
-        return result
+        ours, theirs = np.setdiff1d(base, self.kept), np.setdiff1d(self.kept, base)
+        differ = [*ours, *theirs]
+        if not self.peer.exact:
+            cause = "approximate"
+        elif (self.peer.ours and self.kept.tolist() != base.tolist()
+              or len(np.unique(self.kept)) < len(self.kept)):
+            cause = UNEXPLAINED
+        elif differ:
+            cause = next((name for name, flat in CAUSES.items() if all(
+                is_right(workload, box, self.kept, flat) for box in differ)), UNEXPLAINED)
+        else:
+            return "same"
+        return f"+{len(theirs)} -{len(ours)}: {cause}"
 
 
 def is_right(workload, box, kept, flat):
@@ -211,33 +152,42 @@ def is_right(workload, box, kept, flat):
     return np.any(better & suppressors) or len(kept) == workload.cap and np.all(better)
 
 
+def available():
+    """Returns the systems that are installed, and the versions of their packages."""
+    found, versions = [], {}
+    for name in peers.SYSTEMS:
+        try:
+            versions |= peer_of(name).versions()
+            found.append(System(name))
+        except Exception as e:
+            say(f"left out: {name}: {e!r}")
+    return found, versions
+
+
 def measure(name, systems, options):
+    """Returns the figures of all systems for a workload."""
     say(name)
-    workload = workloads.make(name)
-    turns = Turns(workload, options)
-    running = [s for s in systems if turns.start(s)]
+    workload, base = workloads.make(name), systems[0]
+    running = [s for s in systems if s.start(workload)]
+    if base.note:
+        sys.exit(f"{base.name}: {base.note}")
     for r in range(options.rounds):
-        shift = r % max(1, len(running))
+        shift = r % len(running)
         for system in running[shift:] + running[:shift]:
-            turns.turn(system)
-    base = systems[0]
-    about = base.ask("about") if base.name in turns.kept else {}
-    return {"name": name, "text": workload.text, "family": workload.family, "n": workload.count,
-            "iou": workload.iou, "cap": workload.cap,
-            "kept": len(turns.kept.get(base.name, ())), "engine": about.get("engine"),
-            "cpu": about.get("cpu"), "systems": {s.name: turns.results(s, base) for s in systems}}
+            system.turn(options)
+    return {"name": name, "text": workload.text, "n": workload.count, "iou": workload.iou,
+            "cap": workload.cap, "kept": len(base.kept), "engine": base.ask("engine"),
+            "systems": {s.name: s.figures(workload, base) for s in systems}}
 
 
-def surroundings(core):
-    """Returns the date, the commit, the machine and the build. `core` is what gst-nms says."""
+def setting(versions):
+    """Returns the machine, the build and the versions of packages."""
     cpuinfo = pathlib.Path("/proc/cpuinfo").read_text()
     name = next((line.split(": ")[1] for line in cpuinfo.splitlines()
                  if line.startswith("model name")), platform.machine())
-    git = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty"],
-                         capture_output=True, text=True, check=False)
-    return (f"{datetime.date.today()}, commit {git.stdout.strip()}. {name}, {os.cpu_count()} cores,"
-            f" one used; {platform.platform()}; Python {platform.python_version()}. "
-            f"{core['compiler']}.")
+    return (f"{name}, {os.cpu_count()} cores, one used; {platform.platform()}; "
+            f"Python {platform.python_version()}. {peer_of('gst-nms').compiler().decode()}. "
+            f"{', '.join(f'{package} {version}' for package, version in versions.items())}.")
 
 
 def main():
@@ -247,31 +197,21 @@ def main():
     if not names:
         say("no workload is called", options.only)
         return 2
-    output = pathlib.Path(options.output)
-    output.mkdir(parents=True, exist_ok=True)
-    os.environ.update(ONE_THREAD)
+    output = pathlib.Path("output-bench")
+    output.mkdir(exist_ok=True)
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    systems, missing = available(options.systems.split(","))
-    results = {"missing": missing, "load_before": os.getloadavg()}
-    results["rows"] = [measure(n, systems, options) for n in names]
-    about = [s.ask("about") for s in systems]
-    for system in systems:
-        system.stop()
-    results["versions"] = {n: v for a in about for n, v in a["versions"].items()}
-    results["setting"] = surroundings(about[0])
-    results["load_after"] = os.getloadavg()
-    (output / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-
-    text = report.markdown(results)
+    systems, versions = available()
+    rows = [measure(n, systems, options) for n in names]
+    (output / "results.json").write_text(json.dumps(rows, indent=1) + "\n")
+    text = report.markdown(setting(versions), rows)
     (output / "report.md").write_text(text)
-    report.draw(results, output / "time.png")
+    report.draw(rows, output / "time.png")
     print(text)
-    unexplained = [f"{row['name']}: {name}" for row in results["rows"]
-                   for name, s in row["systems"].items()
-                   if s.get("agreement", {}).get("cause") == UNEXPLAINED]
+    unexplained = [f"{row['name']}: {name}" for row in rows for name, s in row["systems"].items()
+                   if UNEXPLAINED in s.get("agreement", "")]
     for what in unexplained:
         say(f"kept sets differ without a known reason: {what}")
-    return 1 if unexplained else 0
+    return bool(unexplained)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,11 @@ usage: tests/bench/run.sh [OPTIONS]
        tests/bench/run.sh --install
        tests/bench/run.sh --installed [--agree]
 
-The first form times NMS of boxes and writes report.md, results.json and time.png:
+The first form times NMS of boxes and writes report.md, results.json and time.png into
+output-bench/:
 
-  --output DIR      into this folder (output-bench/)
-  --only ROWS       workloads, comma-separated, wildcards allowed: a,b2,1M*
-  --systems NAMES   likewise for systems
-  --quick           no more than 8,400 boxes, few calls
+  --only ROWS   workloads, comma-separated, wildcards allowed: a,b2,1M*
+  --quick       no more than 8,400 boxes, few calls
 
 --methods compares the methods with those of other libraries, and --agree their results only.
 --install only installs the libraries; it exits with 77 if they cannot be downloaded. --installed
@@ -31,7 +30,9 @@ END
 . "$(dirname "$0")/../../pipelines/common.sh"
 here=$NMS_ROOT/tests/bench place=$NMS_BUILD_DIR/bench program=run.py
 venv=$place/venv
-export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# One thread for each thread pool, because a process has one core only.
+export {OMP,OPENBLAS,MKL,NUMBA,RAYON}_NUM_THREADS=1
+export XLA_FLAGS=--xla_cpu_multi_thread_eigen=false TF_CPP_MIN_LOG_LEVEL=3
 
 case ${1-} in
   -h | --help) usage; exit ;;
@@ -66,7 +67,8 @@ fi
 # The methods of a checkout of NMS-Bench, with the flags of its Makefile.
 if [ -n "${NMS_BENCH_CHECKOUT:-}" ]; then
   export NMS_BENCH_LIBRARY=$place/nmsbench.so
-  "${CXX:-c++}" -std=c++17 -ffast-math -funroll-loops -O3 -fPIC -shared -o "$NMS_BENCH_LIBRARY" \
+  # shellcheck disable=SC2086 # a program and its arguments, such as ccache g++
+  ${CXX:-c++} -std=c++17 -ffast-math -funroll-loops -O3 -fPIC -shared -o "$NMS_BENCH_LIBRARY" \
     -I "$NMS_BENCH_CHECKOUT/src" "$here/nmsbench.cc"
 fi
 

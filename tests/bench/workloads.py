@@ -31,7 +31,6 @@ SPARSE_SIDE, SPARSE_COUNT = 10_000, 100_000
 class Workload:
     name: str
     text: str  # for people: what it is
-    family: str  # workloads of one family differ in N only: one line of a plot
     iou: float
     cap: int
     frames: list  # (rows, scores, classes or None)
@@ -57,7 +56,7 @@ def random_boxes(n, image=1024, seed=0):
 
 
 def detector_boxes(n, classes=0, seed=0):
-    """With classes, each object is of one class, and all of its boxes with it."""
+    """With classes, all boxes of an object have its class."""
     rng = np.random.default_rng(seed)
     objects = max(1, n // OBJECT_BOXES)
     centre = rng.random((objects, 2)) * np.sqrt(objects) * 64
@@ -79,27 +78,26 @@ def sparse_boxes(n, packed=False, seed=0):
     return rows, rng.random(n, dtype=np.float32), None
 
 
-# name: (text, family, IoU threshold, outputs, maker and its arguments but for the seed)
+# name: text, IoU threshold, max_detections, maker and its arguments but for the seed
 TABLE = {
-    "a": ("random, as in Chaim Rand's TPU article", "random .1 128", .1, 128, random_boxes, 1024),
-    "b": ("random", "random .5", .5, 0, random_boxes, 1024),
-    "b2": ("detector-like", "detector", .5, 0, detector_boxes, 1024),
-    "c": ("detector-like, a usual frame", "detector", .5, 0, detector_boxes, 100),
-    "d1": ("detector-like", "detector", .5, 0, detector_boxes, 8400),
-    "d2": ("random, best 300", "random .45 300", .45, 300, random_boxes, 8400),
-    "e": ("detector-like", "detector", .5, 0, detector_boxes, 25_200),
-    "g": ("detector-like, 80 classes", "classes", .5, 0, detector_boxes, 8400, 80),
-    "1k-sparse": ("sparse", "sparse", .5, 0, sparse_boxes, 1000),
-    "10k-sparse": ("sparse", "sparse", .5, 0, sparse_boxes, 10_000),
-    "100k": ("detector-like", "detector", .5, 0, detector_boxes, 100_000),
-    "100k-sparse": ("sparse", "sparse", .5, 0, sparse_boxes, 100_000),
-    "1M": ("detector-like", "detector", .5, 0, detector_boxes, 1_000_000),
-    "1M-packed": ("sparse boxes, ten times as dense", "packed", .5, 0, sparse_boxes, 1_000_000,
-                  True),
-    "1M-sparse": ("sparse", "sparse", .5, 0, sparse_boxes, 1_000_000),
+    "a": ("random, as in Chaim Rand's TPU article", .1, 128, random_boxes, 1024),
+    "b": ("random", .5, 0, random_boxes, 1024),
+    "b2": ("detector-like", .5, 0, detector_boxes, 1024),
+    "c": ("detector-like, a usual frame", .5, 0, detector_boxes, 100),
+    "d1": ("detector-like", .5, 0, detector_boxes, 8400),
+    "d2": ("random, best 300", .45, 300, random_boxes, 8400),
+    "e": ("detector-like", .5, 0, detector_boxes, 25_200),
+    "g": ("detector-like, 80 classes", .5, 0, detector_boxes, 8400, 80),
+    "1k-sparse": ("sparse", .5, 0, sparse_boxes, 1000),
+    "10k-sparse": ("sparse", .5, 0, sparse_boxes, 10_000),
+    "100k": ("detector-like", .5, 0, detector_boxes, 100_000),
+    "100k-sparse": ("sparse", .5, 0, sparse_boxes, 100_000),
+    "1M": ("detector-like", .5, 0, detector_boxes, 1_000_000),
+    "1M-packed": ("sparse boxes, ten times as dense", .5, 0, sparse_boxes, 1_000_000, True),
+    "1M-sparse": ("sparse", .5, 0, sparse_boxes, 1_000_000),
     # the overhead of a call
-    "one box": ("one box", "one box", .5, 0, detector_boxes, 1),
-    "one box, classes": ("one box", "one box", .5, 0, detector_boxes, 1, 1),
+    "one box": ("one box", .5, 0, detector_boxes, 1),
+    "one box, classes": ("one box", .5, 0, detector_boxes, 1, 1),
 }
 
 
@@ -109,7 +107,7 @@ def names(patterns):
 
 
 def make(name):
-    text, family, iou, cap, maker, *arguments = TABLE[name]
+    text, iou, cap, maker, *arguments = TABLE[name]
     frames = max(1, min(MOST_FRAMES, FRAME_BOXES // arguments[0]))
-    return Workload(name, text, family, iou, cap,
+    return Workload(name, text, iou, cap,
                     [maker(*arguments, seed=seed) for seed in range(frames)])
