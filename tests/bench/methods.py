@@ -4,7 +4,7 @@
 the rows of rivals () in peers.py.
 
 First all results are compared, on random boxes; then each call is timed, on one core, with the same
-arrays. --agree: no timing. Exits with 77 if a library is missing.
+arrays. --agree: no timing.
 
 A difference must go away if our threshold moves by some units of binary32 (`rounding`: they compute
 in double, or round otherwise), or the exit status is 1. docs/methods.md lists where the
@@ -19,17 +19,8 @@ import timeit
 import types
 import warnings
 
-try:
-    import cv2  # noqa: F401 (peers.py uses these)
-    import ensemble_boxes  # noqa: F401
-    import nmscore
-    import numpy as np
-    import sahi.postprocess.combine  # noqa: F401
-    import supervision  # noqa: F401
-except ImportError as error:
-    print(f"methods.py is skipped, because a library is missing: {error}\n"
-          "tests/bench/run.sh --methods installs them and runs this program")
-    sys.exit(77)
+import nmscore
+import numpy as np
 
 import report
 from peers import rivals

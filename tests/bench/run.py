@@ -32,15 +32,6 @@ ROUNDING = 2e-6  # relative error of an overlap, some units of binary32
 CAUSES = {"rounding": False, "zero area": True}
 
 
-def arguments():
-    p = argparse.ArgumentParser(prog="run.sh", add_help=False)  # run.sh --help lists them
-    p.add_argument("--only", default="*")
-    p.add_argument("--quick", action="store_true")
-    a = p.parse_args()
-    a.rounds, a.seconds = (5, 0.3) if a.quick else (9, 3.0)
-    return a
-
-
 def say(*words):
     print(*words, file=sys.stderr, flush=True)
 
@@ -191,7 +182,11 @@ def setting(versions):
 
 
 def main():
-    options = arguments()
+    p = argparse.ArgumentParser(prog="run.sh", add_help=False)  # run.sh --help lists them
+    p.add_argument("--only", default="*")
+    p.add_argument("--quick", action="store_true")
+    options = p.parse_args()
+    options.rounds, options.seconds = (5, 0.3) if options.quick else (9, 3.0)
     names = [n for n in workloads.names(options.only.split(","))
              if not (options.quick and workloads.make(n).count > 8400)]
     if not names:

@@ -40,6 +40,8 @@ case ${1-} in
   --installed)
     python=$venv/bin/python
     [ -x "$python" ] || python=python3
+    "$python" -c 'import cv2, ensemble_boxes, nmscore._nmscore, sahi, supervision' 2>/dev/null ||
+      { say "a library is missing: tests/bench/run.sh --install installs all"; exit 77; }
     exec "$python" "$here/methods.py" "${@:2}"
     ;;
 esac
