@@ -62,6 +62,16 @@ result_of (const nms__frame *f, const nms__drops *drops, const nms__arrays *arra
   };
 }
 
+/* Drops the class ids if all are equal, because the engines take less time for boxes without
+ * classes, which suppress each other in the same way. */
+static void
+drop_equal_classes (nms__frame *f)
+{
+  if (f->class_id && !f->grouped && f->count
+      && memcmp (f->class_id, f->class_id + 1, (f->count - 1) * sizeof *f->class_id) == 0)
+    f->class_id = NULL;
+}
+
 /* Runs the method or the engine of the options on the prepared frame; the method or auto if the
  * added engine left it. If auto chose an engine that spent its pair budget, prepares the frame
  * again, from the caller's columns, for engine spatial. */
@@ -78,6 +88,7 @@ decide (nms_context *ctx, const nms_boxes *boxes, nms__drops *drops, int *used)
       return error;
     asked = NMS_ENGINE_AUTO;
   }
+  drop_equal_classes (&ctx->frame);
   if (nms__method_decides (&ctx->frame)) {
     *used = nms__by_method (&ctx->settings.options) ? NMS_ENGINE_SEQUENTIAL : NMS_ENGINE_SORTED;
     nms__method_run (&ctx->frame);

@@ -92,6 +92,30 @@ test_same_engine_in_each_context (void)
   }
 }
 
+/* Auto chooses the same engine for boxes of one class as for boxes without classes. */
+static void
+test_one_class (void)
+{
+  static int32_t class_ids[3000];
+  g_autoptr (nms_context) context = nms_context_new ();
+
+  for (size_t count = 40; count <= G_N_ELEMENTS (class_ids); count += 40) {
+    BoxRandom random = { count };
+    g_auto (BoxCall) call = { 0 };
+    int engines[2];
+    boxcall_random (&call, &random, BOXGEN_UNIFORM, count);
+    nms_options_init (&call.options, sizeof call.options);
+    call.options.max_detections = count / 6;
+    for (int i = 0; i < 2; i++) {
+      nms_result result = { .size = sizeof result };
+      call.boxes.class_id.data = i ? class_ids : NULL;
+      g_assert_cmpint (nms_run (context, &call.boxes, &call.options, &result), ==, NMS_OK);
+      engines[i] = nms_context_engine (context);
+    }
+    g_assert_cmpint (engines[1], ==, engines[0]);
+  }
+}
+
 static void
 test_version (void)
 {
@@ -104,6 +128,6 @@ test_version (void)
 }
 
 static const TestCase cases[] = { CASE (test_life), CASE (test_engine_in_use), CASE (test_names),
-  CASE (test_same_engine_in_each_context), CASE (test_version), { NULL } };
+  CASE (test_same_engine_in_each_context), CASE (test_one_class), CASE (test_version), { NULL } };
 
 TEST_PROGRAM (cases);
