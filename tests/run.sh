@@ -37,7 +37,7 @@ beside the others, and their output comes at the end):
   locale    every suite but the pipelines, with a decimal comma
   leaks     the elements' suite under GStreamer's leak tracer
   xla       engine xla on a real device, that of XLA's plugin for the CPU, which
-            is downloaded from PyPI (without it: skipped); the same with
+            is downloaded from PyPI (without it: skipped); in part with
             sanitizers and under the leak tracer
   clang     built by clang; core and elements' suites
   install   installed below a folder; a second build in another folder, which has to
@@ -336,18 +336,18 @@ fetch_plugin ()
   check "fetch XLA's plugin: $1" "$NMS_ROOT/tools/fetch-xla.sh" "$NMS_BUILD_DIR/xla" "$1"
 }
 
-# (stacks by frame pointers, because exact stacks make XLA's compiler 100 times slower)
+# test-xla, which takes longest, runs with sanitizers only.
 stage_xla ()
 {
   build_release && fetch_plugin cpu || return 0
   export NMS_TEST_XLA_PLUGIN="$NMS_BUILD_DIR/xla/xla_cpu_pjrt.so"
-  suites release --suite xla
+  suites release --suite xla --no-suite sanitized
   stage=xla-leaks
   G_DEBUG=fatal-warnings GST_TRACERS=leaks suites release --suite xla nmsfilter-xla-device
   stage=xla
   if build_asan; then
     stage=xla-asan
-    use_asan NMS_TEST_ROUNDS=30
+    use_asan NMS_TEST_ROUNDS=150
     suites asan --suite xla test-xla nmsfilter-xla-device xla-conformance
     inside=() stage=xla
   fi
@@ -398,7 +398,7 @@ build_clang ()
 stage_clang ()
 {
   build_clang || return 0
-  suites clang $(no_suites pipelines rules bench tpu pip upstream torchvision many)
+  NMS_TEST_ROUNDS=100 suites clang $(no_suites pipelines rules bench tpu pip upstream torchvision many)
 }
 
 # Checks that the plugin in folder $1 has exactly the elements $2 ..., in order.
