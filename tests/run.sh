@@ -29,8 +29,8 @@ minutes on two cores after quickstart.sh, and 70 MB of packages more.
   minimal   only the elements without further libraries, from the three -dev packages; their
             suites; installed into a prefix and used from there
 
---all, what CI runs: asan, minimal and these, half an hour and 10 GB of disk (fresh and packages run
-beside the others, and their output comes at the end):
+--all, what CI runs: asan, minimal and these, half an hour and 10 GB of disk (fresh runs beside the
+others, and its output comes at the end):
 
   release   every suite but tpu, optimised build; onnxdetect with what is downloaded from PyPI;
             the documentation site
@@ -54,20 +54,17 @@ beside the others, and their output comes at the end):
   i386      the core for 32-bit x86 by a cross compiler, its suite
   fuzz      each fuzzer for NMS_FUZZ_SECONDS (5), starting from its corpus
   fresh     README's commands on a Debian 12 with nothing on it (root only)
-  packages  the Debian packages: built, checked with lintian and autopkgtest,
-            upgraded from an older version and purged in a Debian 12 with nothing
-            on it (root only)
-  trixie    the suites core, gst, fuzz, python and upstream and the quick scripts in Debian 13
+  trixie    the suites gst, fuzz, python and upstream and the quick scripts in Debian 13
             (GStreamer 1.26), which has GstAnalytics, and the leak tracer; NMS_TRIXIE_ASAN=yes
             adds the elements' under address sanitizer, which takes a build more (root only)
 
 --release, what a release needs besides --all, some hours:
 
-  sid       as trixie, in Debian unstable (1.28), with the rules, what plays in real time and the
-            slow scripts (root only)
+  sid       as trixie, in Debian unstable (1.28), with the suite core, the rules, what plays in
+            real time and the slow scripts (root only)
   valgrind  the core suite under valgrind
-  tpu       kernels for TPUs: executed by an evaluator, changed to be found out,
-            compiled by libtpu (fetched from PyPI, as jax; without it: skipped)
+  tpu       kernels for TPUs: checked by MLIR's verifier and compiled by libtpu (both are
+            downloaded from PyPI; without them: skipped)
   methods   the methods compared with the libraries that have them, which are downloaded
             from PyPI (without it: skipped)
   frameworks  the Python package in JAX and other libraries, which are downloaded from PyPI
@@ -79,6 +76,9 @@ beside the others, and their output comes at the end):
   armhf     as arm, for 32-bit ARM, in plain C
   s390x     as arm, for s390x, whose byte order is the other one (big endian)
   i386_elements  the elements' suite on 32-bit x86, in a Debian 12 of that architecture (root only)
+  packages  the Debian packages: built, checked with lintian and autopkgtest,
+            upgraded from an older version and purged in a Debian 12 with nothing
+            on it (root only)
   packages_trixie  as packages, in Debian 13 (root only)
   packages_sid     as packages, in Debian unstable (root only)
   mutants   the suites notice 92 % of 300 changes of the code (tests/mutants/mutants.py); hours
@@ -100,11 +100,11 @@ END
 
 PR_STAGES="user asan minimal"
 ALL_STAGES="release locale leaks asan xla minimal clang install levels trixie tsan msan arm i386
-  fuzz fresh packages"
+  fuzz fresh"
 RELEASE_STAGES="sid valgrind tpu methods frameworks jax wheel armhf s390x i386_elements
-  packages_trixie packages_sid mutants"
-# With --all these stages run beside the others, because they mostly wait for the network and dpkg.
-BESIDE_STAGES="fresh packages"
+  packages packages_trixie packages_sid mutants"
+# With --all this stage runs beside the others, because it often waits for the network and dpkg.
+BESIDE_STAGES="fresh"
 
 # Debian packages by purpose: a build with all elements and the Python package; the elements'
 # suite; what plays videos; the rules; what downloads from PyPI; a build by clang.
@@ -690,15 +690,15 @@ stage_i386_elements ()
 # Runs the suites in a folder of tests/env/debian.sh, in a release build, then the leak tracer.
 # Leaves out instruction counts, which hold for one compiler, the installation by pip, and the tests of
 # many boxes. In trixie
-# also leaves out what takes minutes and is the same in Debian 12: the rules, what plays in real time
-# and the slow scripts. Tests of torch are skipped in sid, because its folder does not contain torch.
+# also leaves out what takes minutes and is the same in Debian 12: the core, the rules, what plays in
+# real time and the slow scripts. Tests of torch are skipped in sid, because its folder does not contain torch.
 newer_debian ()
 {
   local options="-Dtests=enabled -Drecords=enabled -Doverlay=enabled -Danalytics=enabled"
   options="$options -Dpython=enabled"
   local batches='' left_out="tpu bench pip extra-packages many"
   if [ "$1" = trixie ]; then
-    left_out="$left_out live scripts rules"
+    left_out="$left_out core live scripts rules"
   else
     batches="nmsfilter-batches boxmerge-batches boxoverlay-batches boxrecord-batches"
   fi
@@ -752,8 +752,9 @@ clean_commit ()
 say_left_out ()
 {
   say "Not run: sanitizers and the build without libraries (tests/run.sh --pr runs these too); other"
-  say "compilers, instruction sets, processors, Debian 13, engine xla, packages and the slow pipelines"
-  say "(tests/run.sh --all); other libraries, TPU kernels and mutants (tests/run.sh --release)."
+  say "compilers, instruction sets, processors, Debian 13, engine xla and the slow pipelines"
+  say "(tests/run.sh --all); other libraries, TPU kernels, Debian packages and mutants"
+  say "(tests/run.sh --release)."
 }
 
 # Keeps the result of a stage that began with $1 passed, on commit $2. If all was skipped, nothing has

@@ -30,9 +30,7 @@ step () # TEXT COMMAND
 step "the three -dev packages" '
   . pipelines/common.sh && NMS_BUILD_DIR=/tmp/minimal && nms_build_dir &&
   nms_install $NMS_PACKAGES_MINIMAL && nms_build three -Dtests=disabled &&
-  grep -E "box.*NO" /tmp/minimal/three/meson-logs/meson-log.txt &&
-  meson configure /tmp/minimal/three -Dtests=enabled &&
-  meson test -C /tmp/minimal/three nmsfilter nmsfilter-unscored test-semantics'
+  grep -E "box.*NO" /tmp/minimal/three/meson-logs/meson-log.txt'
 step "quickstart" 'pipelines/quickstart.sh --output /tmp/out && ls -l /tmp/out'
 step "the application in Python" '
   . pipelines/env.sh && nms-filter --version && /usr/bin/python3 pipelines/embed/filter-video.py \
