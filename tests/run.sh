@@ -29,8 +29,8 @@ minutes on two cores after quickstart.sh, and 70 MB of packages more.
   minimal   only the elements without further libraries, from the three -dev packages; their
             suites; installed into a prefix and used from there
 
---all, what CI runs: asan, minimal and these, half an hour and 10 GB of disk (fresh runs beside the
-others, and its output comes at the end):
+--all, what CI runs: asan, minimal and these, half an hour and 10 GB of disk (fresh, arm, i386 and
+fuzz run beside the others, and their output comes at the end):
 
   release   every suite but tpu, optimised build; onnxdetect with what is downloaded from PyPI;
             the documentation site
@@ -103,8 +103,9 @@ ALL_STAGES="release locale leaks asan xla minimal clang install levels trixie ts
   fuzz fresh"
 RELEASE_STAGES="sid valgrind tpu methods frameworks jax wheel armhf s390x i386_elements
   packages packages_trixie packages_sid mutants"
-# With --all this stage runs beside the others, because it often waits for the network and dpkg.
-BESIDE_STAGES="fresh"
+# With --all these stages run beside the others, whose builds they do not use, because no stage keeps
+# two processors busy all the time.
+BESIDE_STAGES="fresh arm i386 fuzz"
 
 # Debian packages by purpose: a build with all elements and the Python package; the elements'
 # suite; what plays videos; the rules; what downloads from PyPI; a build by clang.
@@ -770,15 +771,11 @@ keep_result ()
     "$((skipped - before_skipped))" >"$folder/$stage"
 }
 
-# Removes the Debian that a stage has made, in the background, because it takes 3 GB and no later stage
-# uses it.
+# Removes the Debian 13 that stage trixie has made, in the background, because it takes 3 GB and no
+# later stage uses it.
 remove_folder ()
 {
-  case $stage in
-    trixie | sid) rm -rf --one-file-system "${NMS_BUILD_DIR:?}/$stage" ;;
-    arm) rm -rf "${NMS_BUILD_DIR:?}/arm64-debian" ;;
-    i386) rm -rf "${NMS_BUILD_DIR:?}/i386-debian" ;;
-  esac
+  [ "$stage" != trixie ] || rm -rf --one-file-system "${NMS_BUILD_DIR:?}/trixie"
 }
 
 # Runs the stages "$@" of --all in a process of their own, whose output goes to a file.
