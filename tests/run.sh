@@ -275,7 +275,7 @@ stage_locale ()
   check "the comma is there" env LOCPATH="$dir" LC_ALL=de_DE.UTF-8 LD_PRELOAD="$dir/setlocale.so" \
     awk 'BEGIN { exit sprintf ("%.1f", 0.5) != "0,5" }' || return 0
   # (numbers are what this is about: messages stay in English)
-  NMS_TEST_ROUNDS=100 suites release $(no_suites pipelines rules bench tpu pip many) \
+  NMS_TEST_ROUNDS=40 suites release $(no_suites pipelines rules bench tpu pip many) \
     --wrapper "env LANGUAGE=C LOCPATH='$dir' LC_ALL=de_DE.UTF-8 LD_PRELOAD='$dir/setlocale.so'"
 }
 
@@ -382,7 +382,7 @@ stage_minimal ()
   check "meson says what is left out" bash -c 'grep -E "boxreplay, boxrecord.*NO" "$1" &&
     grep -E "boxoverlay.*NO" "$1"' - "$dir/meson-logs/meson-log.txt"
   # (the core is the same as in the other builds)
-  NMS_TEST_ROUNDS=100 suites minimal --suite core --suite gst --suite rules --no-suite many
+  NMS_TEST_ROUNDS=40 suites minimal --suite core --suite gst --suite rules --no-suite many
   rm -rf "$prefix"
   check "install into a prefix" meson install -C "$dir" --no-rebuild || return 0
   lib=$(dirname "$(find "$prefix" -name libgstnms.so | head -n 1)")
@@ -399,7 +399,7 @@ build_clang ()
 stage_clang ()
 {
   build_clang || return 0
-  NMS_TEST_ROUNDS=100 suites clang $(no_suites pipelines rules bench tpu pip upstream torchvision many)
+  NMS_TEST_ROUNDS=40 suites clang $(no_suites pipelines rules bench tpu pip upstream torchvision many)
 }
 
 # Checks that the plugin in folder $1 has exactly the elements $2 ..., in order.
@@ -453,7 +453,7 @@ stage_levels ()
     stage="levels-$level"
     # (random calls and methods-large compare the instruction sets themselves, and hostile counts the
     # same on each)
-    NMS_TEST_ROUNDS=100 NMS_ISA=$level suites release --suite core $(no_suites many)
+    NMS_TEST_ROUNDS=40 NMS_ISA=$level suites release --suite core $(no_suites many)
   done
   stage=levels
 }
