@@ -222,6 +222,9 @@ suites ()
   python3 "$NMS_ROOT/tests/env/results.py" --failed-logs "$record"
 }
 
+# The random calls of a suite that has run in another stage on the same code, with all of them.
+FEW_ROUNDS=40
+
 # Prints the arguments that leave out the named suites.
 no_suites () { local s; for s; do printf -- '--no-suite %s ' "$s"; done; }
 
@@ -275,7 +278,7 @@ stage_locale ()
   check "the comma is there" env LOCPATH="$dir" LC_ALL=de_DE.UTF-8 LD_PRELOAD="$dir/setlocale.so" \
     awk 'BEGIN { exit sprintf ("%.1f", 0.5) != "0,5" }' || return 0
   # (numbers are what this is about: messages stay in English)
-  NMS_TEST_ROUNDS=40 suites release $(no_suites pipelines rules bench tpu pip many) \
+  NMS_TEST_ROUNDS=$FEW_ROUNDS suites release $(no_suites pipelines rules bench tpu pip many) \
     --wrapper "env LANGUAGE=C LOCPATH='$dir' LC_ALL=de_DE.UTF-8 LD_PRELOAD='$dir/setlocale.so'"
 }
 
@@ -304,8 +307,8 @@ ASAN_VARIABLES=("GST_PLUGIN_SCANNER_1_0=$NMS_ROOT/tests/env/scanner.sh"
   "LSAN_OPTIONS=suppressions=$NMS_ROOT/tests/env/lsan.supp:print_suppressions=0"
   UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1)
 ASAN_STRICT=ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
-# Exact stacks show who called GLib, which is built without frame pointers. They make what draws text
-# take ten times as long.
+# Exact stacks show who called GLib, which is built without frame pointers. With them what draws text
+# takes ten times as long.
 ASAN_EXACT=$ASAN_STRICT:fast_unwind_on_malloc=0:malloc_context_size=10
 
 build_asan ()
@@ -381,8 +384,7 @@ stage_minimal ()
     -Drecords=disabled -Doverlay=disabled -Dpython=disabled || return 0
   check "meson says what is left out" bash -c 'grep -E "boxreplay, boxrecord.*NO" "$1" &&
     grep -E "boxoverlay.*NO" "$1"' - "$dir/meson-logs/meson-log.txt"
-  # (the core is the same as in the other builds)
-  NMS_TEST_ROUNDS=40 suites minimal --suite core --suite gst --suite rules --no-suite many
+  NMS_TEST_ROUNDS=$FEW_ROUNDS suites minimal --suite core --suite gst --suite rules --no-suite many
   rm -rf "$prefix"
   check "install into a prefix" meson install -C "$dir" --no-rebuild || return 0
   lib=$(dirname "$(find "$prefix" -name libgstnms.so | head -n 1)")
@@ -399,7 +401,8 @@ build_clang ()
 stage_clang ()
 {
   build_clang || return 0
-  NMS_TEST_ROUNDS=40 suites clang $(no_suites pipelines rules bench tpu pip upstream torchvision many)
+  NMS_TEST_ROUNDS=$FEW_ROUNDS suites clang \
+    $(no_suites pipelines rules bench tpu pip upstream torchvision many)
 }
 
 # Checks that the plugin in folder $1 has exactly the elements $2 ..., in order.
@@ -453,7 +456,7 @@ stage_levels ()
     stage="levels-$level"
     # (random calls and methods-large compare the instruction sets themselves, and hostile counts the
     # same on each)
-    NMS_TEST_ROUNDS=40 NMS_ISA=$level suites release --suite core $(no_suites many)
+    NMS_TEST_ROUNDS=$FEW_ROUNDS NMS_ISA=$level suites release --suite core $(no_suites many)
   done
   stage=levels
 }
@@ -689,10 +692,10 @@ stage_i386_elements ()
 }
 
 # Runs the suites in a folder of tests/env/debian.sh, in a release build, then the leak tracer.
-# Leaves out instruction counts, which hold for one compiler, the installation by pip, and the tests of
-# many boxes. In trixie
-# also leaves out what takes minutes and is the same in Debian 12: the core, the rules, what plays in
-# real time and the slow scripts. Tests of torch are skipped in sid, because its folder does not contain torch.
+# Leaves out instruction counts, which hold for one compiler, the installation by pip, and the tests
+# of many boxes. In trixie also leaves out what takes minutes and is the same in Debian 12: the core,
+# the rules, what plays in real time and the slow scripts. Tests of torch are skipped in sid, because
+# its folder does not contain torch.
 newer_debian ()
 {
   local options="-Dtests=enabled -Drecords=enabled -Doverlay=enabled -Danalytics=enabled"

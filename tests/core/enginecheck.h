@@ -8,9 +8,9 @@
 #include "nmscore.h"
 #include "reference.h"
 
-/* Adds the program's own engine to a context; with NULL only says whether there is one. Returns an
- * error if there is none. If a program has this function, as with tests/accel/addxla.c, all checks
- * run its engine too. */
+/* A program defines this function, as tests/accel/addxla.c does, so that all checks run an engine
+ * of its own too. It adds the engine to the context, unless that is NULL. It returns NMS_OK, or an
+ * error if there is no engine. */
 int enginecheck_add_engine (nms_context *ctx) __attribute__ ((weak));
 
 /* The engines that every check runs, NMS_ENGINE_AUTO first, and behind them NMS_ENGINE_ADDED. */
