@@ -640,11 +640,13 @@ test_free (void)
   check_free (PLUGIN ("stuck"), TRUE);
 }
 
-static const TestCase cases[] = { CASE (test_fork_after_first_frame), CASE (test_broken),
-  CASE (test_arguments), CASE (test_blocks), CASE (test_truncated), CASE (test_once),
-  CASE (test_program_absent), CASE (test_program), CASE (test_every_failure), CASE (test_outputs),
-  CASE (test_shared), CASE (test_fork), CASE (test_ahead), CASE (test_native_takes_over),
-  CASE (test_names), CASE (test_too_many_boxes), CASE (test_interrupt),
+static const TestCase cases[] = { CASE (test_fork_after_first_frame),
+  /* these add variables to the environment, which threads of the later cases read */
+  CASE (test_names), CASE (test_blocks), CASE (test_broken), CASE (test_arguments),
+  CASE (test_truncated), CASE (test_once), CASE (test_program_absent), CASE (test_program),
+  CASE (test_every_failure), CASE (test_outputs), CASE (test_shared), CASE (test_fork),
+  CASE (test_ahead), CASE (test_native_takes_over), CASE (test_too_many_boxes),
+  CASE (test_interrupt),
   /* last, because the plugins block threads of this process */
   CASE (test_free), { NULL } };
 
