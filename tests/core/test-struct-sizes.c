@@ -31,18 +31,20 @@ run (const Call *call)
       : nms_run (context, call->boxes, call->options, call->result);
 }
 
-/* Runs the call with copies of the struct at `member` of each size up to FURTHER bytes more than
- * `known`. */
+/* Runs the call with copies of the `count` structs at `member`, each of `known` bytes, in each size
+ * up to FURTHER bytes more. */
 static void
-check (const char *name, Call *call, void **member, size_t known)
+check (const char *name, Call *call, void **member, size_t count, size_t known)
 {
   char *original = *member;
 
   for (size_t size = sizeof size; size <= known + FURTHER; size++) {
-    g_autofree char *copy = g_malloc0 (size);
+    g_autofree char *copy = g_malloc0 (count * size);
     char *text;
-    memcpy (copy, original, MIN (size, known));
-    memcpy (copy, &size, sizeof size);
+    for (size_t i = 0; i < count; i++) {
+      memcpy (copy + i * size, original + i * known, MIN (size, known));
+      memcpy (copy + i * size, &size, sizeof size);
+    }
     *member = copy;
     if (call->options && (member != &call->options || size >= known))
       ((nms_options *) call->options)->class_options = call->class_options;
@@ -75,9 +77,10 @@ static void
 test_sizes (void)
 {
   nms_boxes boxes = { .size = sizeof boxes, .count = 3, .score = { scores, 0 } };
-  nms_class_options class_options = { .size = sizeof class_options,
-    .set = NMS_CLASS_MAX_DETECTIONS,
-    .max_detections = 2 };
+  nms_class_options class_options[] = {
+    { .size = sizeof *class_options, .class_id = 1 },
+    { .size = sizeof *class_options, .set = NMS_CLASS_MAX_DETECTIONS, .max_detections = 2 },
+  };
   nms_options options;
   nms_result result = { .size = sizeof result };
   int32_t kept[3];
@@ -86,18 +89,19 @@ test_sizes (void)
     .kept = kept,
     .kept_capacity = 3,
     .kept_offsets = kept_offsets };
-  Call call = { &boxes, &options, &class_options, &result, NULL };
+  Call call = { &boxes, &options, class_options, &result, NULL };
 
   nms_boxes_set_rows (&boxes, corners[0]);
   nms_options_init (&options, sizeof options);
-  options.class_option_count = 1;
-  check ("boxes", &call, &call.boxes, sizeof boxes);
-  check ("options", &call, &call.options, sizeof options);
-  check ("class_options", &call, &call.class_options, sizeof class_options);
-  check ("result", &call, &call.result, sizeof result);
+  options.class_option_count = G_N_ELEMENTS (class_options);
+  check ("boxes", &call, &call.boxes, 1, sizeof boxes);
+  check ("options", &call, &call.options, 1, sizeof options);
+  check ("class_options", &call, &call.class_options, G_N_ELEMENTS (class_options),
+      sizeof *class_options);
+  check ("result", &call, &call.result, 1, sizeof result);
   call.arrays = &arrays;
-  check ("arrays", &call, &call.arrays, sizeof arrays);
-  options.class_options = &class_options;
+  check ("arrays", &call, &call.arrays, 1, sizeof arrays);
+  options.class_options = class_options;
   g_assert_cmpint (run (&call), ==, NMS_OK);
   g_assert_cmpuint (result.kept_count, ==, 2);
 }
@@ -116,6 +120,7 @@ test_init (void)
   nms_options_init (&wide.options, sizeof wide);
   g_assert_cmpuint (wide.options.size, ==, sizeof wide);
   g_assert_cmpuint (wide.later, ==, 0);
+  g_assert_cmpfloat (wide.options.min_score, ==, 0.001f);
   memset (&options, 0x3c, sizeof options);
   nms_options_init (&options, offsetof (nms_options, score_threshold));
   g_assert_cmpfloat (options.iou_threshold, ==, 0.5f);

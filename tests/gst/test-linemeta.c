@@ -100,6 +100,25 @@ passes_a_buffer_without_a_line (void)
   assert_stats (h->element, "frames=1 matched=0");
 }
 
+static void
+obeys_on_error (void)
+{
+  static const gchar *const malformed[] = { "{}", "{\"objects\":[" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (malformed); i++) {
+    GstBuffer *buffer = frame_with_line (THREE);
+    GstCustomMeta *meta = gst_buffer_get_custom_meta (buffer, NAME);
+    g_autoptr (GstHarness) skips = harness_new ("boxreplay line-meta=true on-error=skip");
+    g_autoptr (GstHarness) fails = harness_new ("boxreplay line-meta=true");
+
+    gst_structure_set (gst_custom_meta_get_structure (meta), "line", G_TYPE_STRING, malformed[i],
+        NULL);
+    expect_through (skips, gst_buffer_ref (buffer), "");
+    assert_stats (skips->element, "skipped=1");
+    g_assert_cmpint (gst_harness_push (fails, buffer), ==, GST_FLOW_ERROR);
+  }
+}
+
 /* A converter keeps the size of the picture, so the line stays true; a scaler does not. */
 static void
 follows_conversion_and_not_scaling (void)
@@ -185,8 +204,8 @@ reports_at_each_end (void)
 
 static const TestCase cases[] = { CASE (carries_all_boxes), CASE (copies_a_shared_buffer),
   CASE (takes_gap_buffers_too), CASE (replaces_an_older_line),
-  CASE (passes_a_buffer_without_a_line), CASE (follows_conversion_and_not_scaling),
-  CASE (passes_serialization), CASE (is_a_recording_of_its_own), CASE (reports_at_each_end),
-  { NULL } };
+  CASE (passes_a_buffer_without_a_line), CASE (obeys_on_error),
+  CASE (follows_conversion_and_not_scaling), CASE (passes_serialization),
+  CASE (is_a_recording_of_its_own), CASE (reports_at_each_end), { NULL } };
 
 GST_TEST_PROGRAM (cases);

@@ -54,6 +54,13 @@ test_rows (void)
         "2 120,100,80,80 0.6" },
     { { "scores", "nmsfilter method=soft-linear method-options=o,min-score=0.25", FOUR, "1 3 4" },
         "1 100,100,80,80 0.9" },
+    /* times 0.4: the least score is 0.001 */
+    { { "scores", "nmsfilter method=soft-linear", "1 a 100,100,80,80 0.9; 2 a 120,100,80,80 0.0026",
+          "1 2" },
+        NULL },
+    { { "scores", "nmsfilter method=soft-linear", "1 a 100,100,80,80 0.9; 2 a 120,100,80,80 0.0024",
+          "1" },
+        NULL },
     /* 0.6 * exp (-0.36 / 0.5), * exp (-0.36 / 1) */
     { { "scores", "nmsfilter method=soft-gaussian", FOUR, "1 2 3 4" }, "2 120,100,80,80 0.292051" },
     { { "scores", "nmsfilter method=soft-gaussian method-options=o,sigma=1", FOUR, "1 2 3 4" },
