@@ -40,23 +40,16 @@ guarded_clear (Guarded *g)
   munmap (g->map, g->map_size);
 }
 
-/* Copies the elements of `from` to guarded memory with this stride, which may be
- * negative. */
+/* Moves the n elements of the column to guarded memory with this stride, which may be negative. */
 static void
-move_column (nms_column *to, Guarded *guarded, const nms_column *from, size_t n, size_t size,
-    ptrdiff_t stride, int at_end)
+move_column (nms_column *column, Guarded *guarded, size_t n, size_t size, ptrdiff_t stride)
 {
-  size_t step = (size_t) (stride < 0 ? -stride : stride);
-  size_t span = n ? (n - 1) * step + size : 0;
+  const ptrdiff_t old = column->stride ? column->stride : (ptrdiff_t) size;
+  char *to = guarded->data + (stride < 0 && n ? (size_t) -stride * (n - 1) : 0);
 
-  guarded_init (guarded, span, at_end);
-  to->data = stride < 0 && n ? guarded->data + (n - 1) * step : guarded->data;
-  to->stride = stride;
-  for (size_t i = 0; i < n; i++) {
-    ptrdiff_t old = from->stride ? from->stride : (ptrdiff_t) size;
-    memcpy ((char *) to->data + (ptrdiff_t) i * stride,
-        (const char *) from->data + (ptrdiff_t) i * old, size);
-  }
+  for (size_t i = 0; i < n; i++)
+    memcpy (to + (ptrdiff_t) i * stride, (const char *) column->data + (ptrdiff_t) i * old, size);
+  *column = (nms_column) { to, stride };
 }
 
 /* Bytes between one element and the next, in memory order; from -1 on downwards the
@@ -88,12 +81,13 @@ test_strides (gconstpointer data)
       boxcall_random_method (&call, &random, temper);
     nms_boxes moved = call.boxes;
     for (size_t c = 0; c < COLUMNS; c++) {
-      const nms_column *from = (nms_column *) ((char *) &call.boxes + columns[c]);
-      nms_column *to = (nms_column *) ((char *) &moved + columns[c]);
-      const ptrdiff_t size = c + 1 == COLUMNS ? 1 : 4;
-      if (from->data)
-        move_column (to, &guarded[c], from, call.boxes.count, (size_t) size,
-            extra < 0 ? -(size - extra - 1) : size + extra, at_end);
+      nms_column *column = (nms_column *) ((char *) &moved + columns[c]);
+      const size_t n = moved.count, size = c + 1 == COLUMNS ? 1 : 4;
+      const ptrdiff_t step = (ptrdiff_t) size + (extra < 0 ? -extra - 1 : extra);
+      if (!column->data)
+        continue;
+      guarded_init (&guarded[c], n ? (n - 1) * (size_t) step + size : 0, at_end);
+      move_column (column, &guarded[c], n, size, extra < 0 ? -step : step);
     }
     g_assert_cmpstr (enginecheck_run (context, &moved, &call.options, ENGINECHECK_FULL), ==, NULL);
     for (size_t c = 0; c < COLUMNS; c++)
