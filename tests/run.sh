@@ -304,7 +304,7 @@ SANITIZED="-fno-sanitize-recover=all -g1"
 ASAN_BUILD=(--buildtype=debugoptimized "-Db_sanitize=address,undefined" -Db_lundef=false
   "-Dc_args=$SANITIZED" "-Dcpp_args=$SANITIZED")
 ASAN_VARIABLES=("GST_PLUGIN_SCANNER_1_0=$NMS_ROOT/tests/env/scanner.sh"
-  "LSAN_OPTIONS=suppressions=$NMS_ROOT/tests/env/lsan.supp:print_suppressions=0"
+  "LSAN_OPTIONS=suppressions='$NMS_ROOT/tests/env/lsan.supp':print_suppressions=0"
   UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1)
 ASAN_STRICT=ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
 # Exact stacks show who called GLib, which is built without frame pointers. With them what draws text
@@ -494,7 +494,7 @@ stage_tsan ()
   # (the sanitizer cannot run with many bits of address randomization)
   "$dir/core/test-run-batch" --help >/dev/null 2>&1 || fixed="setarch -R"
   export GST_REGISTRY_FORK=no G_SLICE=always-malloc \
-    TSAN_OPTIONS="suppressions=$NMS_ROOT/tests/env/tsan.supp:print_suppressions=0:exitcode=66"
+    TSAN_OPTIONS="suppressions='$NMS_ROOT/tests/env/tsan.supp':print_suppressions=0:exitcode=66"
   suites tsan test-run-batch nmsfilter-concurrency boxrecord-pipes boxmerge-pads \
     ${fixed:+--wrapper "$fixed"}
   check "a plugin without locks is found out" unlocked_plugin_fails "$dir/gst" $fixed

@@ -20,6 +20,9 @@ case $architecture in
   *) printf '%s: unknown architecture\n' "$architecture" >&2; exit 2 ;;
 esac
 
+case $folder in
+  *' '*) printf 'debootstrap ends early in a path with a space: %s\n' "$folder" >&2; exit 1 ;;
+esac
 if [ ! -e "$folder/complete" ]; then
   rm -rf "$folder"
   mkdir -p "$folder"
