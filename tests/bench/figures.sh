@@ -7,8 +7,8 @@ usage ()
 usage: tests/bench/figures.sh [--list] [NAME...]
 
 Measures the figures of README.md and docs/ on this commit, those named or all, which takes about
-an hour on an idle machine and downloads gigabytes once (as root, because elements makes other
-Debians with debootstrap). Each NAME prints into output-bench/figures/NAME.txt, whose first line
+an hour on an idle machine and downloads gigabytes once (as root, because elements makes
+Debian 13 with debootstrap). Each NAME prints into output-bench/figures/NAME.txt, whose first line
 names the commit and the load. Ends with an error if one fails, after the others.
 
 $FIGURES
@@ -47,28 +47,22 @@ gpu ()
   if [ -e /dev/nvidia0 ]; then python3 "$bench/gpu.py"; else echo "no NVIDIA GPU is here"; fi
 }
 
-# (here, and those of nmsfilter in newer Debians)
+# (here, and those of nmsfilter also in Debian 13, whose GStreamer has GstAnalytics)
 elements ()
 {
-  local place folder
   GST_PLUGIN_PATH=$build/gst python3 "$bench/elementspeed.py" \
-    --nms-filter "$build/gst/command/nms-filter" || return
-  for place in trixie sid; do
-    folder=$NMS_BUILD_DIR/$place-release
-    "$NMS_ROOT/tests/env/debian.sh" "$place" bash -c '. "$1/pipelines/common.sh" &&
-      nms_build "$2-release" --buildtype=release -Dtests=enabled >&2 &&
-      GST_PLUGIN_PATH=$3/gst python3 "$1/tests/bench/elementspeed.py" nmsfilter' \
-      - "$NMS_ROOT" "$place" "$folder" || return
-  done
+    --nms-filter "$build/gst/command/nms-filter" &&
+    "$NMS_ROOT/tests/env/debian.sh" trixie bash -c '. "$1/pipelines/common.sh" &&
+      nms_build trixie-release --buildtype=release -Dtests=enabled >&2 &&
+      GST_PLUGIN_PATH=$2/gst python3 "$1/tests/bench/elementspeed.py" nmsfilter' \
+      - "$NMS_ROOT" "$NMS_BUILD_DIR/trixie-release"
 }
 
 hostile ()
 {
-  local arguments
-  for arguments in '--outputs --kind random' '--boxes 1000,10000,100000' '--regret 1000'; do
-    # shellcheck disable=SC2086 # arguments, several
-    python3 "$bench/hostile.py" $arguments || return
-  done
+  python3 "$bench/hostile.py" --outputs --kind random &&
+    python3 "$bench/hostile.py" --boxes 1000,10000,100000 &&
+    python3 "$bench/hostile.py" --regret 1000
 }
 
 cycles ()

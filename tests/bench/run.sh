@@ -22,8 +22,8 @@ output-bench/:
 is --methods with the nmscore in PYTHONPATH and the environment of an earlier run or else python3;
 it exits with 77 if a library is missing.
 
-Environment: NMS_BENCH_PIP (arguments for pip install), NMS_ISA (forces our instruction set),
-NMS_XLA_PLUGIN, NMS_BENCH_CHECKOUT (a checkout of NMS-Bench).
+Environment: NMS_ISA (forces our instruction set), NMS_XLA_PLUGIN, NMS_BENCH_CHECKOUT (a checkout
+of NMS-Bench), and the variables of pip, such as PIP_INDEX_URL.
 END
 }
 
@@ -52,9 +52,8 @@ mkdir -p "$place"
 if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   say "installing the systems to compare with (log: $place/pip.log)" >&2
   python3 -m venv "$venv"
-  # shellcheck disable=SC2086 # arguments, several
-  "$venv/bin/python" -m pip install ${NMS_BENCH_PIP:-} -r "$here/requirements.txt" \
-    >>"$place/pip.log" 2>&1 || { tail -n 5 "$place/pip.log" >&2; exit 77; }
+  "$venv/bin/python" -m pip install -r "$here/requirements.txt" >>"$place/pip.log" 2>&1 ||
+    { tail -n 5 "$place/pip.log" >&2; exit 77; }
   cp "$here/requirements.txt" "$venv/installed.txt"
 fi
 [ "${1-}" != --install ] || exit 0
