@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The systems that are compared, each called in its fastest form.
 
-Whatever a caller can do once (conversion to a tensor or a list, session options,
-loops over classes turned into an offset) is done in prepare () and not timed; the
-timed call returns when the indices of the kept boxes are in the system's own form.
-One thread each. Where a system knows no classes, the boxes of each class are moved
-apart by an offset beforehand, and where it knows no cap, the kept boxes are cut
-afterwards, both free of charge.
+prepare () does what is not timed; README.md lists it. The timed call returns when the indices of
+the kept boxes are in the system's own form.
 
 To add a system: a class here and a package in requirements.txt. The systems with other methods than
 plain NMS are the rows of rivals ().
@@ -344,25 +340,15 @@ def supervision_boxes(metric, case):
                                        overlap_metric=library.OverlapMetric[metric.upper()]).xyxy
 
 
-def source_lists(case):
-    """Returns the lists of ensemble_boxes, one element for each source."""
+def ensemble(function, options, case):
+    """Gives ensemble_boxes lists with one element for each source."""
+    import ensemble_boxes
     chosen = [np.flatnonzero(case.sources == s) for s in range(len(case.weights))]
-    return ([case.rows[i].astype(np.float64) for i in chosen],
-            [case.scores[i].astype(np.float64) for i in chosen], [case.classes[i] for i in chosen])
-
-
-def fusion(kind, case):
-    import ensemble_boxes
-    lists = source_lists(case)
-    return lambda: ensemble_boxes.weighted_boxes_fusion(
-        *lists, weights=case.weights, iou_thr=case.threshold, conf_type=kind.replace("-", "_"))
-
-
-def soft_nms(number, case):
-    import ensemble_boxes
-    lists = source_lists(case)
-    return lambda: ensemble_boxes.soft_nms(*lists, method=number, iou_thr=case.threshold,
-                                           sigma=0.5, thresh=0.001)
+    lists = [[column[i] for i in chosen] for column in (
+        case.rows.astype(np.float64), case.scores.astype(np.float64), case.classes)]
+    weights = case.weights if len(chosen) > 1 else None
+    return lambda: getattr(ensemble_boxes, function)(
+        *lists, weights=weights, iou_thr=case.threshold, **options)
 
 
 def opencv_soft(number, case):
@@ -373,9 +359,9 @@ def opencv_soft(number, case):
 
 def opencv_rotated(case):
     import cv2
-    boxes = [((float(x1 + x2) / 2, float(y1 + y2) / 2), (float(x2 - x1), float(y2 - y1)),
-              float(np.degrees(a)))
-             for (x1, y1, x2, y2), a in zip(case.rows.astype(np.float64), case.angles)]
+    boxes = [(((x1 + x2) / 2, (y1 + y2) / 2), (x2 - x1, y2 - y1), angle)
+             for (x1, y1, x2, y2), angle in zip(case.rows.tolist(),
+                                                np.degrees(case.angles).tolist())]
     ranks = case.scores.tolist()
     return lambda: cv2.dnn.NMSBoxesRotated(boxes, ranks, 0.0, case.threshold)
 
@@ -383,12 +369,15 @@ def opencv_rotated(case):
 def rivals():
     """Yields a row for each method, metric and library."""
     for kind in "avg", "max", "box-and-model-avg", "absent-model-aware-avg":
+        options = {"conf_type": kind.replace("-", "_")}
         yield Rival("weighted", "iou", "ensemble-boxes" + (kind != "avg") * f" {kind}",
-                    partial(fusion, kind), lambda r: np.column_stack([r[1], r[0]]),
+                    partial(ensemble, "weighted_boxes_fusion", options),
+                    lambda r: np.column_stack([r[1], r[0]]),
                     lambda r: np.column_stack([r.scores, r.boxes]), {"fused_score": kind}, side=1,
                     timed=kind == "avg")
     for number, method in (1, "soft-linear"), (2, "soft-gaussian"):
-        yield Rival(method, "iou", "ensemble-boxes", partial(soft_nms, number),
+        options = {"method": number, "sigma": 0.5, "thresh": 0.001}
+        yield Rival(method, "iou", "ensemble-boxes", partial(ensemble, "soft_nms", options),
                     lambda r: {tuple(b) for b in r[0].tolist()}, boxes_of, side=1)
         yield Rival(method, "iou", "OpenCV", partial(opencv_soft, number),
                     lambda r: (set(np.ravel(r[1]).tolist()), np.sort(np.ravel(r[0]))),
