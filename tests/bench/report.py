@@ -88,29 +88,25 @@ def draw(rows, path):
     """Draws times on log-log axes: one panel for each kind of boxes, one line for each system."""
     panels = {title: [row for name in names for row in rows if row["name"] == name]
               for title, names in PANELS.items()}
-    panels = {title: rows for title, rows in panels.items() if len(rows) > 1}
+    panels = {title: part for title, part in panels.items() if len(part) > 1}
     if not panels:
         return
-    import matplotlib
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    plot, axes = plt.subplots(1, len(panels), figsize=(5.6 * len(panels), 5.2), sharey=True,
-                              squeeze=False)
-    for axis, (title, part) in zip(axes[0], panels.items()):
-        for number, name in enumerate([OURS] + peers(rows)):
-            points = [(r["n"], figure(r, name, "us")) for r in part if figure(r, name, "us")]
-            if points:
-                axis.plot(*zip(*points), marker="o", markersize=4, label=name, zorder=3,
-                          color=f"C{number}", linewidth=2.6 if name == OURS else 1.3)
+    from matplotlib.figure import Figure
+    plot = Figure(figsize=(5.6 * len(panels), 5.2))
+    axes = plot.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axis, (title, part) in zip(axes, panels.items()):
+        for name in [OURS] + peers(rows):
+            axis.plot([row["n"] for row in part], [figure(row, name, "us") for row in part],
+                      marker="o", markersize=4, label=name, zorder=3,
+                      linewidth=2.6 if name == OURS else 1.3)
         axis.set(xscale="log", yscale="log", xlabel="boxes", title=title)
         axis.grid(color="#d9d9d9", linewidth=.6)
         axis.spines[["top", "right"]].set_visible(False)
-        axis.xaxis.set_major_formatter(lambda n, _: f"{n:,.0f}")
+        axis.xaxis.set_major_formatter("{x:,.0f}")
         axis.yaxis.set_major_formatter(
             lambda t, _: time_text(t).replace(".00", "").replace(".0", ""))
         axis.minorticks_off()
-    axes[0][0].set(ylabel="time of a call")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    plot.legend(handles, labels, loc="upper center", bbox_to_anchor=(.5, .02),
-                ncols=min(5, len(labels)), frameon=False)
+    axes[0].set(ylabel="time of a call")
+    plot.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=5, frameon=False,
+                bbox_to_anchor=(.5, .02))
     plot.savefig(path, dpi=150, bbox_inches="tight")

@@ -136,7 +136,7 @@ def measure(frames):
 
 def draw(path, before, after):
     """Draws the first 120 frames of the person that nmsfilter misses most often in them."""
-    import matplotlib.pyplot as plot
+    from matplotlib.figure import Figure
     best = []
     for chain in chains(after):
         frames = sorted(chain)[:120]
@@ -145,13 +145,12 @@ def draw(path, before, after):
         missed = sum(map(math.isnan, raw))
         if len(frames) == 120 and missed < 60:
             best = max(best, [missed, frames, raw, [chain[f][1] for f in frames]])
-    plot.figure(figsize=(8, 3), dpi=80)
-    plot.plot(best[1], best[2], "o-", ms=3, lw=.8, label="nmsfilter")
-    plot.plot(best[1], best[3], lw=2, label="boxsteady")
-    plot.xlabel("frame")
-    plot.ylabel("upper edge, pixels")
-    plot.legend()
-    plot.tight_layout()
+    plot = Figure(figsize=(8, 3), dpi=80, layout="tight")
+    axis = plot.subplots()
+    axis.plot(best[1], best[2], "o-", ms=3, lw=.8, label="nmsfilter")
+    axis.plot(best[1], best[3], lw=2, label="boxsteady")
+    axis.set(xlabel="frame", ylabel="upper edge, pixels")
+    axis.legend()
     plot.savefig(path)
 
 
