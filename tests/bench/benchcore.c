@@ -14,6 +14,8 @@ typedef struct benchcore_frame {
   const int32_t *classes; /* NULL: one class */
 } benchcore_frame;
 
+const char *const benchcore_compiler = BENCH_COMPILER;
+
 static uint64_t
 now (clockid_t clock)
 {
@@ -49,15 +51,8 @@ benchcore_run (const benchcore_frame *frames, size_t frame_count, size_t box_cou
     error = nms_run (ctx, &boxes, &options, &result);
     times[i] = now ((clockid_t) clock) - start;
   }
-  const int64_t kept_count = error ? -1 : (int64_t) result.kept_count;
   if (!error)
     memcpy (kept, result.kept, result.kept_count * sizeof *kept);
   nms_context_free (&ctx);
-  return kept_count;
-}
-
-const char *
-benchcore_compiler (void)
-{
-  return BENCH_COMPILER;
+  return error ? -1 : (int64_t) result.kept_count;
 }

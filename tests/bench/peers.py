@@ -238,7 +238,7 @@ class Core(Ours):
         self.call = typed(library.benchcore_run, ctypes.c_int64, c_void_p, c_size_t, c_size_t,
                           ctypes.c_float, ctypes.c_uint64, c_size_t, c_size_t, ctypes.c_int,
                           c_void_p, c_void_p)
-        self.compiler = typed(library.benchcore_compiler, ctypes.c_char_p)
+        self.compiler = ctypes.c_char_p.in_dll(library, "benchcore_compiler").value.decode()
 
     def load(self, name):
         self.workload, self.next = workloads.make(name), 0

@@ -177,7 +177,7 @@ def setting(versions):
     name = next((line.split(": ")[1] for line in cpuinfo.splitlines()
                  if line.startswith("model name")), platform.machine())
     return (f"{name}, {os.cpu_count()} cores, one used; {platform.platform()}; "
-            f"Python {platform.python_version()}. {peer_of('gst-nms').compiler().decode()}. "
+            f"Python {platform.python_version()}. {peer_of('gst-nms').compiler}. "
             f"{', '.join(f'{package} {version}' for package, version in versions.items())}.")
 
 
