@@ -10,8 +10,9 @@ are complete, which depends on the boxes, and the compiler counts such a branch
 as not taken. So its condition is replaced by `true` here.
 """
 import base64
-import glob
+import collections
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -68,21 +69,19 @@ def estimate(xlatext, plugin, text):
     cycles = {}
     for _ in range(12):
         with tempfile.TemporaryDirectory() as folder:
-            with open(f'{folder}/module', 'w') as file:
-                file.write(text)
-            os.mkdir(f'{folder}/profile')
+            module, profile = pathlib.Path(folder, 'module'), pathlib.Path(folder, 'profile')
+            module.write_text(text)
+            profile.mkdir()
             environment = dict(os.environ, ALLOW_MULTIPLE_LIBTPU_LOAD='1',
                                TPU_SKIP_MDS_QUERY='1', TPU_LOG_DIR='disabled',
-                               LIBTPU_INIT_ARGS='--xla_jf_dump'
-                               f'_static_llo_profile_to={folder}/profile')
-            done = subprocess.run([xlatext, 'ahead', plugin, 'v5e:2x2', f'{folder}/module'],
+                               LIBTPU_INIT_ARGS=f'--xla_jf_dump_static_llo_profile_to={profile}')
+            done = subprocess.run([xlatext, 'ahead', plugin, 'v5e:2x2', module],
                                   env=environment, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, text=True, errors='replace')
-            found = {}
-            for name in glob.glob(f'{folder}/profile/*.textproto'):
-                with open(name) as file:
-                    for op, each, count in ESTIMATE.findall(file.read()):
-                        found[op] = found.get(op, 0) + int(each) * int(count)
+            found = collections.Counter()
+            for file in profile.glob('*.textproto'):
+                for op, each, count in ESTIMATE.findall(file.read_text()):
+                    found[op] += int(each) * int(count)
         cycles |= found
         if done.returncode == 0 or any(op.startswith('name.') for op in cycles):
             return sum(cycles.values()), done.returncode == 0
@@ -95,8 +94,8 @@ SIZES = ((1024, 128), (1024, 300), (4096, 300), (16384, 300), (65536, 300))
 def rows(tpuprint, xlatext, plugin, sizes):
     for boxes, picks in sizes:
         for form, name in (1, 'picks'), (0, 'tiles'):
-            text = subprocess.run([tpuprint, f'boxes={boxes}', f'picks={picks}', f'form={form}'],
-                                  check=True, stdout=subprocess.PIPE, text=True).stdout
+            text = subprocess.check_output(
+                [tpuprint, f'boxes={boxes}', f'picks={picks}', f'form={form}'], text=True)
             if name == 'tiles':
                 text = to_the_end(text)
             total, complete = estimate(xlatext, plugin, from_boxes(text, boxes, picks))

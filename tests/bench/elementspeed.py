@@ -108,8 +108,7 @@ def main():
     p.add_argument("names", nargs="*", default=[""], metavar="NAME", help="first letters of rows")
     p.add_argument("--nms-filter", metavar="PROGRAM")
     options = p.parse_args()
-    version = subprocess.run(["gst-launch-1.0", "--version"], check=True, text=True,
-                             stdout=subprocess.PIPE).stdout
+    version = subprocess.check_output(["gst-launch-1.0", "--version"], text=True)
     gstreamer = tuple(map(int, re.search(r"GStreamer (\d+)\.(\d+)", version).groups()))
     print(version)
     with tempfile.TemporaryDirectory() as folder:

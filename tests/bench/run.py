@@ -190,8 +190,7 @@ def main():
     names = [n for n in workloads.names(options.only.split(","))
              if not (options.quick and workloads.make(n).count > 8400)]
     if not names:
-        say("no workload is called", options.only)
-        return 2
+        sys.exit(f"no workload is called {options.only}")
     output = pathlib.Path("output-bench")
     output.mkdir(exist_ok=True)
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -204,10 +203,9 @@ def main():
     print(text)
     unexplained = [f"{row['name']}: {name}" for row in rows for name, s in row["systems"].items()
                    if UNEXPLAINED in s.get("agreement", "")]
-    for what in unexplained:
-        say(f"kept sets differ without a known reason: {what}")
-    return bool(unexplained)
+    if unexplained:
+        sys.exit(f"kept sets differ without a known reason: {', '.join(unexplained)}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
