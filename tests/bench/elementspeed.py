@@ -59,10 +59,6 @@ def least_seconds(command):
     return min(times)
 
 
-def launch(pipeline):
-    return ["gst-launch-1.0", "-q", *pipeline.split()]
-
-
 def pipelines(folder, gstreamer):
     """Yields the name and the boxes of a row, the number of copies, and the pipelines with and
     without them."""
@@ -95,8 +91,9 @@ def rows(folder, gstreamer, options):
     """Yields the rows of the table whose names begin with one of those in the options."""
     for name, count, copies, pipeline, without in pipelines(folder, gstreamer):
         if name.startswith(tuple(options.names)):
-            spent = least_seconds(launch(pipeline)) - least_seconds(launch(without))
-            yield name, count, f"{spent / FRAMES / copies * 1e6:.1f}"
+            whole, rest = (least_seconds(["gst-launch-1.0", "-q", *text.split()])
+                           for text in (pipeline, without))
+            yield name, count, f"{(whole - rest) / FRAMES / copies * 1e6:.1f}"
     if options.nms_filter:
         spent = least_seconds([options.nms_filter, "--quiet", "--iou-threshold=0.5",
                                recording(folder, 100, 20)])

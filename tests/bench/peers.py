@@ -33,13 +33,6 @@ def with_sizes(rows):
     return np.concatenate([rows[:, :2], rows[:, 2:] - rows[:, :2]], 1)
 
 
-def with_offset(rows, classes):
-    """Returns corners moved apart by class, so that boxes of two classes do not overlap."""
-    if classes is None:
-        return rows
-    return rows.astype(float) + (classes * (float(rows.max()) - float(rows.min()) + 1))[:, None]
-
-
 class Peer:
     """A system. Its function `prepare` returns the timed call, a function without arguments."""
     packages = ()  # distributions whose versions are reported
@@ -156,7 +149,9 @@ class Powerboxes(Peer):
     def prepare(self, rows, scores, classes, iou, cap):
         import powerboxes
         nms = getattr(powerboxes, self.function)
-        boxes, ranks = with_offset(rows, classes), scores.astype(np.float64)
+        boxes, ranks = rows, scores.astype(np.float64)
+        if classes is not None:  # offsets, so that boxes of two classes do not overlap
+            boxes = rows + (classes * (float(rows.max()) - float(rows.min()) + 1))[:, None]
         return lambda: nms(boxes, ranks, iou, 0.0)
 
 
