@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """hostile: times each method and metric on boxes that are chosen to be slow.
 
-The kinds of boxes in KINDS use weaknesses that were found by reading or by timing. Beside each,
-natural boxes of the same number, columns and threshold are timed. The table has for each method and
-number of boxes the time of natural boxes, the number of kinds that take more than LIMIT times as
-long, and the worst kind with its ratio. A ratio with `>` is a lower bound: a call that takes
---most times as long as natural boxes, and half a second, is ended. Times are the least of some
-calls, in processor time, because other programs only add to it.
+The kinds of boxes in KINDS use weaknesses that were found by reading or by timing. docs/speed.md
+describes the table. A call that takes --most times as long as natural boxes, and half a second, is
+ended. Times are the least of some calls, because other programs only add to the processor time.
 """
 import argparse
 import functools

@@ -1,14 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """methods.py [--agree]: compares the methods of nmscore with those of other libraries, which are
-the rows of rivals () in peers.py.
-
-First all results are compared, on random boxes; then each call is timed, on one core, with the same
-arrays. --agree: no timing.
+the rows of rivals () in peers.py, as README.md describes. --agree: no timing.
 
 A difference must go away if our threshold moves by some units of binary32 (`rounding`: they compute
-in double, or round otherwise), or the exit status is 1. docs/methods.md lists where the
-definitions differ on purpose: there the comparison is of what they have in common.
+in double, or round otherwise), or the exit status is 1.
 """
 import collections
 import os

@@ -3,9 +3,7 @@
 
 A workload is N boxes as float32 rows x1 y1 x2 y2, N float32 scores, for some an int32 class per
 box, and the two options that every system has: the IoU threshold and max_detections (0: no limit).
-
-A workload of up to 32,768 boxes has several frames, made from other seeds, which the calls take one
-after the other.
+With up to 32,768 boxes it has several frames, made from other seeds, which the calls take in turn.
 
 Four kinds of layout:
   random    integer corners all over a 1024 x 1024 image, sides up to the image's:
