@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# run: gst-nms against other implementations of NMS, in one command. Makes a Python environment with
-# them (a download of gigabytes, once), builds the project, measures everything, and writes tables
-# and a plot: see README.md.
+# run: compares gst-nms with other implementations of NMS, in one command: see README.md.
 usage ()
 {
   cat <<END
