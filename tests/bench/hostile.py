@@ -12,7 +12,6 @@ import math
 import multiprocessing
 import signal
 import statistics
-import time
 
 import nmscore
 import numpy as np
@@ -23,7 +22,6 @@ METHODS = ("neighbors", "hard", "soft-linear", "soft-gaussian", "matrix-linear",
 METRICS = {"neighbors": ["iou"], "hard": ["iou", "ios", "diou", "giou", "probiou"]}
 NAMES = [f"{method}, {metric}" for method in METHODS
          for metric in METRICS.get(method, ["iou", "ios", "probiou"])]
-ENGINES = ("sequential", "sorted", "spatial")
 LIMIT = {"hard, iou": 4}  # for the others 10
 ENOUGH = 0.03  # seconds after which no call begins
 
@@ -239,18 +237,6 @@ def call_of(frame, name, candidates=0, **options):
                              metric=metric, **options)
 
 
-def least_time(call, enough=ENOUGH):
-    """Returns the least processor time of calls, in seconds: at least one, and no further one after
-    `enough` seconds."""
-    least, end = math.inf, time.thread_time() + enough
-    while least == math.inf or time.thread_time() < end:
-        start = time.thread_time()
-        call()
-        spent = time.thread_time() - start
-        least = min(least, spent or math.inf)  # the clock may stand still for a moment
-    return least
-
-
 def kind_times(kind, count, name, options):
     """Returns the times of natural boxes and of a kind, 0 if that call was ended: by a signal,
     which only a process of its own survives."""
@@ -258,9 +244,9 @@ def kind_times(kind, count, name, options):
         frame = frame_of(kind, Draw(count))
         natural, hostile = (call_of(f, name, options.candidates, suppressed_by=options.outputs)
                             for f in (natural_like(frame), frame))
-        times[0] = least_time(natural)
+        times[0] = min(report.times_of(natural, ENOUGH))
         signal.setitimer(signal.ITIMER_PROF, max(.5, options.most * times[0]))
-        times[1] = least_time(hostile)
+        times[1] = min(report.times_of(hostile, ENOUGH))
 
     context = multiprocessing.get_context("fork")
     times = context.Array("d", 2, lock=False)
@@ -292,8 +278,8 @@ def print_regret(frames):
     rng, quotients = np.random.default_rng(1), []
     for _ in range(frames):
         frame = drawn_frame(rng)
-        times = [least_time(call_of(frame, "hard, iou", engine=engine), .004)
-                 for engine in (*ENGINES, "auto")]
+        times = [min(report.times_of(call_of(frame, "hard, iou", engine=engine), .004))
+                 for engine in ("sequential", "sorted", "spatial", "auto")]
         quotients.append(times[-1] / min(times[:-1]))
     quotients.sort()
     print(f"{frames} frames: auto takes {statistics.geometric_mean(quotients):.2f} times as long "

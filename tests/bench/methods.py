@@ -10,8 +10,6 @@ import collections
 import os
 import statistics
 import sys
-import time
-import timeit
 import types
 import warnings
 
@@ -93,11 +91,10 @@ def agree():
     return failed
 
 
-def time_of(call, seconds=0.3):
-    """Returns the median processor time in ms of at least 5 calls, which take about `seconds`."""
-    first = timeit.timeit(call, timer=time.thread_time, number=2) / 2
-    return 1e3 * statistics.median(timeit.repeat(
-        call, timer=time.thread_time, number=1, repeat=max(5, int(seconds / max(first, 1e-6)))))
+def time_of(call):
+    """Returns the median processor time in ms of at least 5 calls, without the first one."""
+    call()
+    return 1e3 * statistics.median(report.times_of(call, 0.3, 5))
 
 
 def speed():

@@ -1,11 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Markdown tables for the programs of this folder, and the report and the plot of run.py."""
+"""Processor times and Markdown tables for the programs of this folder, and the report and the plot
+of run.py."""
+import time
+
 OURS = "gst-nms"
 PYTHON = "gst-nms (Python)"
 
 # The panels of the plot: workloads that differ in the number of boxes only.
 PANELS = {"detector-like boxes": ("c", "b2", "d1", "e", "100k", "1M"),
           "sparse boxes": ("1k-sparse", "10k-sparse", "100k-sparse", "1M-sparse")}
+
+
+def times_of(call, seconds, count=1):
+    """Returns the processor times of calls in seconds: at least `count`, and no further one after
+    `seconds`."""
+    times, end = [], time.thread_time() + seconds
+    while len(times) < count or time.thread_time() < end:
+        start = time.thread_time()
+        call()
+        if spent := time.thread_time() - start:  # the clock may stand still for a moment
+            times.append(spent)
+    return times
 
 
 def time_text(us):
