@@ -54,8 +54,9 @@ said "1920 x 1080; the detector gets it as 1280 x 720"
 picture wide/quickstart.png 2560 720
 
 # A video that a phone recorded sideways, with the turn in its header, stands upright, and so do its boxes.
-gst-launch-1.0 -q filesrc location="$(. "$PIPELINES/common.sh" && nms_sample_video)" ! decodebin \
-  ! videoconvert ! video/x-raw,format=I420 ! identity eos-after=6 ! videoflip video-direction=90l \
+gst-launch-1.0 -q filesrc location="$ROOT/docs/methods/crowd.jpg" ! jpegdec ! videoconvert ! videoscale \
+  ! video/x-raw,format=I420,width=768,height=576 ! imagefreeze num-buffers=9 \
+  ! video/x-raw,framerate=10/1 ! videoflip video-direction=90l \
   ! x264enc bframes=0 speed-preset=veryfast ! mp4mux ! filesink location=lying.mp4
 python3 - <<'END'
 data = bytearray(open("lying.mp4", "rb").read())
