@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The systems that are compared, each called in its fastest form.
 
-prepare () does what is not timed; README.md lists it. The timed call returns when the indices of
-the kept boxes are in the system's own form.
+A system's `prepare` does what README.md lists as prepared before the timing. The timed call returns
+when the indices of the kept boxes are in the system's own form.
 
 To add a system: a class here and a package in requirements.txt. The systems with other methods than
 plain NMS are the rows of rivals ().

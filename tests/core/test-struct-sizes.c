@@ -31,8 +31,8 @@ run (const Call *call)
       : nms_run (context, call->boxes, call->options, call->result);
 }
 
-/* Runs the call with copies of the `count` structs at `member`, each of `known` bytes, in each size
- * up to FURTHER bytes more. */
+/* Replaces the `count` structs at `member`, of `known` bytes each, with copies of another size, and
+ * runs the call: once for each size up to `known` + FURTHER. */
 static void
 check (const char *name, Call *call, void **member, size_t count, size_t known)
 {

@@ -286,7 +286,8 @@ has_accel (void)
   return strstr (maps, "libnmsaccel") != NULL;
 }
 
-/* Before other uses of engine=xla: libnmsaccel is opened at the first, also while playing. */
+/* libnmsaccel is opened when engine=xla is first used, also while playing. So this case runs before
+ * the others that use it. */
 static void
 test_not_opened (void)
 {
