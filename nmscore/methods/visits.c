@@ -4,16 +4,30 @@
 
 #include "frame/order.h"
 
+#include <math.h>
 #include <string.h>
 
-/* Frames of up to this many boxes are visited in rank order. */
+/* Frames of up to this many boxes are visited in rank order. With method weighted rows read only
+ * the heads of clusters, which stay in the cache longer. */
 #define NEAR_MOST 65536
+#define NEAR_MOST_WEIGHTED 131072
 
 /* A frame of n boxes is crowded if more than COMPARED_MOST * n times a box was compared with a
  * block. */
 #define COMPARED_MOST 2
 
+/* The share is lowered, and the reach raised, by this: larger than the rounding errors of a metric
+ * and of a fused box of a few hundred members. */
+#define SLACK 0x1p-10f
+
 #define NONE UINT32_MAX
+
+float
+nms__fused_share (const nms__frame *f)
+{
+  const int bounded = f->method.metric == NMS_METRIC_IOU && !f->rotated;
+  return bounded ? (float) f->bounds.lowest - SLACK : 0.0f;
+}
 
 int
 nms__tiles_are_capped (const nms__frame *f)
@@ -25,19 +39,43 @@ nms__tiles_are_capped (const nms__frame *f)
   return limited;
 }
 
+/* Moves both ends of an extent outwards by `reach` times the extent, and by more than rounding. */
+static void
+extend (float reach, float *low, float *high)
+{
+  const float by = reach * (*high - *low) + 0x1p-40f;
+
+  *low -= by + fabsf (*low) * 0x1p-20f;
+  *high += by + fabsf (*high) * 0x1p-20f;
+}
+
+/* Returns the box that each box on which the one at `place` may depend intersects. */
+static nms__box
+reach_of (const nms__tiles *t, size_t place)
+{
+  const nms__box_columns *c = &t->blocks->box;
+  nms__box box = { c->x1[place], c->y1[place], c->x2[place], c->y2[place], 0.0f, 0 };
+
+  if (t->reach > 0.0f) {
+    extend (t->reach, &box.x1, &box.x2);
+    extend (t->reach, &box.y1, &box.y2);
+  }
+  return box;
+}
+
 /* Returns the bounding box of a tile. */
 static nms__box
-bounds_of (const nms__box_blocks *b, size_t tile)
+bounds_of (const nms__tiles *t, size_t tile)
 {
-  const nms__box_columns *c = &b->box;
-  const size_t first = b->tile[tile];
-  nms__box all = { c->x1[first], c->y1[first], c->x2[first], c->y2[first], 0.0f, 0 };
+  const size_t first = t->blocks->tile[tile];
+  nms__box all = reach_of (t, first);
 
-  for (size_t i = first + 1; i < b->tile[tile + 1]; i++) {
-    all.x1 = c->x1[i] < all.x1 ? c->x1[i] : all.x1;
-    all.y1 = c->y1[i] < all.y1 ? c->y1[i] : all.y1;
-    all.x2 = c->x2[i] > all.x2 ? c->x2[i] : all.x2;
-    all.y2 = c->y2[i] > all.y2 ? c->y2[i] : all.y2;
+  for (size_t i = first + 1; i < t->blocks->tile[tile + 1]; i++) {
+    const nms__box box = reach_of (t, i);
+    all.x1 = box.x1 < all.x1 ? box.x1 : all.x1;
+    all.y1 = box.y1 < all.y1 ? box.y1 : all.y1;
+    all.x2 = box.x2 > all.x2 ? box.x2 : all.x2;
+    all.y2 = box.y2 > all.y2 ? box.y2 : all.y2;
   }
   return all;
 }
@@ -45,13 +83,22 @@ bounds_of (const nms__box_blocks *b, size_t tile)
 int
 nms__tiles_begin (nms__tiles *t, const nms__frame *f, const nms__box_blocks *b)
 {
-  if (f->count <= NEAR_MOST)
+  const int weighted = f->method.method == NMS_METHOD_WEIGHTED;
+
+  if (f->count <= (weighted ? NEAR_MOST_WEIGHTED : NEAR_MOST))
     return 0;
   t->frame = f;
   t->blocks = b;
   t->compared = 0;
+  t->reach = 0.0f;
+  if (weighted) {
+    const float share = nms__fused_share (f);
+    if (share <= 0.0f)
+      return 0;
+    t->reach = share < 0.5f ? (1.0f - 2.0f * share) / share + SLACK : SLACK;
+  }
   for (size_t tile = 0; tile < b->tile_count; tile++) {
-    const nms__box bounds = bounds_of (b, tile);
+    const nms__box bounds = bounds_of (t, tile);
     nms__put_box (&b->tile_bounds, tile, &bounds, 0);
   }
   return 1;
@@ -82,8 +129,7 @@ int
 nms__tiles_cross (const nms__tiles *t, size_t place)
 {
   const nms__columns near = { t->near[0], t->near[1], t->near[2], t->near[3], t->near[4], NULL };
-  const nms__box_columns *c = &t->blocks->box;
-  const nms__box box = { c->x1[place], c->y1[place], c->x2[place], c->y2[place], 0.0f, 0 };
+  const nms__box box = reach_of (t, place);
 
   if (place < t->first || place >= t->end || t->near_count > NMS__BLOCK)
     return 1;
@@ -98,8 +144,8 @@ nms__tiles_crowded (const nms__tiles *t)
   return t->compared > COMPARED_MOST * t->frame->count;
 }
 
-/* Returns the highest-ranked waiting box that ranks above the one at `place` and intersects it, or
- * NONE. */
+/* Returns the highest-ranked waiting box that ranks above the one at `place` and on which it may
+ * depend, or NONE. */
 static uint32_t
 find_above (nms__visits *v, uint32_t place)
 {
@@ -108,6 +154,10 @@ find_above (nms__visits *v, uint32_t place)
 
   nms__row_begin (&row, v->tiles.frame, v->tiles.blocks, place, v->waiting);
   row.upright = 1;
+  if (v->tiles.reach > 0.0f) {
+    row.box = reach_of (&v->tiles, place);
+    row.min_size_ratio = 0.0f; /* one fused box may be similar to two boxes that are not */
+  }
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
       const size_t other = row.first + nms__lowest_bit (left);
@@ -152,9 +202,49 @@ nms__visits_begin (nms__visits *v, const nms__frame *f, const nms__box_blocks *b
   v->rank = (uint32_t *) (void *) spare;
   v->list = (uint32_t *) (void *) b->keys2;
   v->stack = b->number;
+  v->at = v->was = NULL;
   v->depth = 0;
   list_by_tile (v);
   return 1;
+}
+
+void
+nms__visits_track (nms__visits *v, uint32_t *at, uint32_t *was)
+{
+  v->at = at;
+  v->was = was;
+  for (size_t place = 0; place < v->tiles.blocks->count; place++)
+    at[place] = was[place] = (uint32_t) place;
+}
+
+static void
+swap_numbers (uint32_t *numbers, size_t a, size_t b)
+{
+  const uint32_t number = numbers[a];
+
+  numbers[a] = numbers[b];
+  numbers[b] = number;
+}
+
+void
+nms__visits_swap (nms__visits *v, size_t place, size_t other)
+{
+  const uint64_t differ = nms__place_is_set (v->waiting, place)
+      != nms__place_is_set (v->waiting, other);
+
+  nms__box_blocks_swap (v->tiles.frame, v->tiles.blocks, place, other);
+  v->waiting[place / NMS__BLOCK] ^= differ << place % NMS__BLOCK | differ << other % NMS__BLOCK;
+  swap_numbers (v->rank, place, other);
+  swap_numbers (v->was, place, other);
+  v->at[v->was[place]] = (uint32_t) place;
+  v->at[v->was[other]] = (uint32_t) other;
+}
+
+/* Returns the place of a box by its place at the start. */
+static inline uint32_t
+place_at (const nms__visits *v, uint32_t start)
+{
+  return v->at ? v->at[start] : start;
 }
 
 /* Returns the next waiting place on the stack that depends on no waiting box, or NONE if the stack
@@ -163,7 +253,7 @@ static uint32_t
 next_of_stack (nms__visits *v)
 {
   while (v->depth && !nms__tiles_crowded (&v->tiles)) {
-    const uint32_t top = v->stack[v->depth - 1];
+    const uint32_t top = place_at (v, v->stack[v->depth - 1]);
     if (!nms__place_is_set (v->waiting, top)) {
       v->depth--;
       continue;
@@ -173,7 +263,7 @@ next_of_stack (nms__visits *v)
       v->depth--;
       return top;
     }
-    v->stack[v->depth++] = above;
+    v->stack[v->depth++] = v->was ? v->was[above] : above;
   }
   return NONE;
 }
@@ -198,13 +288,14 @@ nms__visits_next (nms__visits *v, size_t *place)
       return 1;
     if (nms__tiles_crowded (&v->tiles))
       return 0;
-    while (v->next < v->list_end && !nms__place_is_set (v->waiting, v->list[v->next]))
+    while (v->next < v->list_end && !nms__place_is_set (v->waiting, place_at (v, v->list[v->next])))
       v->next++;
     if (v->next < v->list_end) {
-      *place = v->list[v->next++];
+      const uint32_t start = v->list[v->next++];
+      *place = place_at (v, start);
       if (!nms__tiles_cross (&v->tiles, *place))
         return 1;
-      v->stack[v->depth++] = (uint32_t) *place;
+      v->stack[v->depth++] = start;
     } else if (!next_tile (v))
       return 0;
   }

@@ -7,6 +7,13 @@
  *
  * Of two boxes that do not intersect the lower-ranked one may be visited first. What depends on the
  * order of two such boxes is decided by their ranks.
+ *
+ * With method weighted, two boxes depend on each other if some fused box overlaps both by more than
+ * the threshold. It then overlaps each, along both axes, by at least a share s of its own extent
+ * and of that of the box (nms__fused_share). Let w be its width. If the two boxes are apart, s * w
+ * of it lies in each of them, and so the gap is at most (1 - 2 * s) * w, where s * w is at most the
+ * width of either box. A member draws the fused box to itself, which leaves this true of the two,
+ * but for rounding; the method checks it.
  */
 #ifndef NMS_VISITS_H
 #define NMS_VISITS_H
@@ -21,15 +28,22 @@ typedef struct nms__tiles {
   size_t near_count; /* tiles that intersect it; `near` has the first NMS__BLOCK of them */
   float near[5][NMS__BLOCK]
       __attribute__ ((aligned (NMS__ALIGN))); /* bounding boxes of these tiles */
+  float reach;       /* a box may depend on boxes at this distance, in units of its extents */
   uint64_t compared; /* comparisons of a box with a block so far, counted by the caller */
 } nms__tiles;
+
+/* Returns the least share of their extents, along both axes, that a fused box of method weighted
+ * and a box have in common if they overlap. Returns 0 or less if there is none: IoS and ProbIoU do
+ * not bound it, and the axes of rotated boxes differ. */
+float nms__fused_share (const nms__frame *frame);
 
 /* Returns whether a total cap or a cap of a class may be filled. Methods in which a box over a cap
  * affects no other box then visit the boxes in rank order. */
 int nms__tiles_are_capped (const nms__frame *frame);
 
-/* Finds the bounding boxes. Returns 0 if the frame is so small that its boxes stay in the cache:
- * the method then visits them in rank order. */
+/* Finds the bounding boxes. Returns 0 if the frame is so small that its boxes stay in the cache, or
+ * if the method is weighted and a box may depend on any other: the method then visits them in rank
+ * order. */
 int nms__tiles_begin (nms__tiles *tiles, const nms__frame *frame, const nms__box_blocks *blocks);
 
 /* Makes tile `tile` the current one. */
@@ -44,14 +58,18 @@ int nms__tiles_crowded (const nms__tiles *tiles);
 
 typedef struct nms__visits {
   uint32_t *rank; /* indexed by place; `count` elements of the method's own follow */
+  uint32_t *at,
+      *was; /* place of a box by its place at the start, and the reverse; only for a method
+                       * that moves boxes */
 
   /* used by nms__visits_next */
   nms__tiles tiles;
-  const uint64_t *ranked, *waiting;
-  uint32_t *list;        /* places, sorted by tile, then rank */
+  const uint64_t *ranked;
+  uint64_t *waiting;
+  uint32_t *list;        /* places at the start, sorted by tile, then rank */
   size_t next, list_end; /* the next element of `list`, and the end of the current tile in it */
   size_t tile;           /* number of the next tile */
-  uint32_t *stack;       /* places; each depends on the one above it */
+  uint32_t *stack;       /* places at the start; each depends on the one above it */
   size_t depth;
 } nms__visits;
 
@@ -61,6 +79,12 @@ typedef struct nms__visits {
  * `waiting`: the method clears that of a box that it visits, or that needs no visit any more. */
 int nms__visits_begin (nms__visits *visits, const nms__frame *frame, const nms__box_blocks *blocks,
     const uint64_t *ranked, uint64_t *spare, uint64_t *waiting);
+
+/* Lets the method move boxes. `at` and `was` have space for an element for each box. */
+void nms__visits_track (nms__visits *visits, uint32_t *at, uint32_t *was);
+
+/* Swaps two boxes of one block and class partition, also in the blocks. */
+void nms__visits_swap (nms__visits *visits, size_t place, size_t other);
 
 /* Writes the next waiting place to *place. Returns 0 after the last one. Also returns 0 as soon as
  * nms__tiles_crowded holds: the method then begins again in rank order. */

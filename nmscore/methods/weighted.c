@@ -10,6 +10,7 @@
 #include "fused_box.h"
 #include "fused_score.h"
 #include "method.h"
+#include "visits.h"
 #include "frame/order.h"
 
 #include <string.h>
@@ -18,9 +19,9 @@
 
 /* A cluster, by the place of its head. Its box is that of the blocks at this place. */
 typedef struct cluster {
-  uint32_t number; /* number of clusters that began before */
-  uint32_t last;   /* the member that joined last; `previous` links it to the others */
-  uint32_t kept;   /* number of the kept box; NONE if over-cap */
+  uint32_t rank; /* rank of the head */
+  uint32_t last; /* the member that joined last; `previous` links it to the others */
+  uint32_t kept; /* number of the kept box; NONE if over-cap */
   nms__cluster_sums sums;
   float corners[4]; /* sum of the corners times the scores, in the coordinates of the head */
 } cluster;
@@ -28,14 +29,24 @@ typedef struct cluster {
 typedef struct weighted {
   nms__frame *frame;
   nms__box_blocks blocks;
+  nms__visits visits;
+  int by_tile; /* whether the boxes are visited by tiles */
+  int strayed; /* whether a fused box and a member had less than nms__fused_share in common */
+  float share; /* nms__fused_share */
   uint64_t *order, *order2; /* packed keys, for sorting */
   uint64_t *heads;          /* a bit for each place: the boxes that are a cluster's head */
+  uint64_t *waiting;        /* used by the visits */
   cluster *clusters;        /* indexed by place of the head */
   float *score;             /* score of the cluster, indexed by place of the head */
   size_t count;             /* number of clusters */
-  uint32_t *head;           /* place of the cluster's head, by frame position */
-  uint32_t *previous;       /* member that joined before, by frame position; NONE if head */
   uint8_t *has;             /* by source: nonzero if the current cluster has a member of it */
+
+  /* Boxes move, but their numbers as members do not change: these are the frame positions or, by
+   * tiles, the places at the start, because what lies by position is elsewhere in memory. */
+  uint32_t *at, *was; /* place by member, and member by place */
+  uint32_t *tracks;   /* space for both, if by tiles */
+  uint32_t *head;     /* place of the cluster's head, by member */
+  uint32_t *previous; /* member that joined before, by member; NONE if head */
 } weighted;
 
 static weighted
@@ -47,10 +58,12 @@ weighted_layout (nms__arena *a, size_t boxes)
   w.order = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *w.order);
   w.order2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *w.order2);
   w.heads = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *w.heads);
+  w.waiting = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *w.waiting);
   w.clusters = nms__take (a, boxes, sizeof *w.clusters);
   w.score = nms__take (a, boxes, sizeof *w.score);
   w.head = nms__take (a, boxes, sizeof *w.head);
   w.previous = nms__take (a, boxes, sizeof *w.previous);
+  w.tracks = nms__take (a, 2 * boxes, sizeof *w.tracks);
   w.has = nms__take (a, NMS_MAX_SOURCES, sizeof *w.has);
   return w;
 }
@@ -109,7 +122,7 @@ find (const weighted *w, size_t place, size_t pos)
       if (!nms__overlaps (w->frame, pos, row.value[i]))
         continue;
       if (best == NONE || row.value[i] > most
-          || (row.value[i] == most && w->clusters[head].number < w->clusters[best].number)) {
+          || (row.value[i] == most && w->clusters[head].rank < w->clusters[best].rank)) {
         best = head;
         most = row.value[i];
       }
@@ -119,7 +132,7 @@ find (const weighted *w, size_t place, size_t pos)
 
 /* Moves the box at `place` to the first place of its block that no head has. Returns that place. */
 static uint32_t
-move_to_front (const weighted *w, size_t place)
+move_to_front (weighted *w, size_t place)
 {
   const nms__box_blocks *b = &w->blocks;
   const size_t block = place / NMS__BLOCK, first = block * NMS__BLOCK;
@@ -128,21 +141,28 @@ move_to_front (const weighted *w, size_t place)
   if (b->begin[place] > first) /* the boxes before it are of another class */
     free &= ~(uint64_t) 0 << (b->begin[place] - first);
   const size_t front = first + nms__lowest_bit (free);
-  nms__box_blocks_swap (w->frame, &w->blocks, place, front);
+  if (w->by_tile)
+    nms__visits_swap (&w->visits, place, front);
+  else
+    nms__box_blocks_swap (w->frame, &w->blocks, place, front);
   return (uint32_t) front;
 }
 
 static void
-start_cluster (weighted *w, size_t place, size_t pos, float score)
+start_cluster (weighted *w, size_t place, uint32_t rank, float score)
 {
-  const uint32_t head = move_to_front (w, place);
+  const uint32_t head = move_to_front (w, place), member = w->was[head];
 
-  w->head[pos] = head;
-  w->previous[pos] = NONE;
+  w->head[member] = head;
+  w->previous[member] = NONE;
   nms__place_set (w->heads, head);
-  w->clusters[head] = (cluster) { .number = (uint32_t) w->count++,
-    .last = (uint32_t) pos,
-    .sums = { .members = 1, .scores = score, .best = score, .weights = weight_of (w, pos) } };
+  w->count++;
+  w->clusters[head] = (cluster) { .rank = rank,
+    .last = member,
+    .sums = { .members = 1,
+        .scores = score,
+        .best = score,
+        .weights = weight_of (w, w->blocks.position[head]) } };
 }
 
 /* Writes the corners of the box at `place` as a member of the cluster whose head is at `head`. */
@@ -159,11 +179,23 @@ corners_of (const weighted *w, size_t place, size_t head, float c[4])
     nms__box_blocks_corners (&w->blocks, place, c);
 }
 
+/* Returns whether two extents have at least a share of each in common. */
+static int
+have_in_common (float share, float low, float high, float other_low, float other_high)
+{
+  const float extent = high - low, other = other_high - other_low;
+  const float common = (high < other_high ? high : other_high)
+      - (low > other_low ? low : other_low);
+
+  return common >= share * (extent > other ? extent : other);
+}
+
 /* Adds the box at `place` to the cluster with that head, and moves the head. */
 static void
-join (weighted *w, size_t place, size_t pos, float score, uint32_t head)
+join (weighted *w, size_t place, float score, uint32_t head)
 {
   const nms__frame *f = w->frame;
+  const uint32_t member = w->was[place];
   float corners[4], box[4];
   cluster *c = &w->clusters[head];
 
@@ -175,32 +207,93 @@ join (weighted *w, size_t place, size_t pos, float score, uint32_t head)
   nms__fused_add (c->corners, corners, score);
   c->sums.members++;
   c->sums.scores += score;
-  c->sums.weights += weight_of (w, pos);
-  w->head[pos] = head;
-  w->previous[pos] = c->last;
-  c->last = (uint32_t) pos;
+  c->sums.weights += weight_of (w, w->blocks.position[place]);
+  w->head[member] = head;
+  w->previous[member] = c->last;
+  c->last = member;
   nms__fused_mean (c->corners, c->sums.scores, box);
+  w->strayed |= w->by_tile
+      && (!have_in_common (w->share, box[0], box[2], corners[0], corners[2])
+          || !have_in_common (w->share, box[1], box[3], corners[1], corners[3]));
   if (f->rotated)
     nms__rotated_turn_back (&f->rotations[f->index[w->blocks.position[head]]], box);
   nms__box_blocks_move (f, &w->blocks, head, box);
 }
 
-/* Lets each box join a cluster or begin one. */
+static float
+score_of (uint64_t key)
+{
+  return nms__score_of_key ((uint32_t) (key >> 32));
+}
+
+/* Begins without clusters. */
+static void
+start (weighted *w)
+{
+  nms__box_blocks_fill (w->frame, &w->blocks);
+  memset (w->heads, 0, (w->frame->count / NMS__BLOCK + 1) * sizeof *w->heads);
+  w->at = w->blocks.place;
+  w->was = w->blocks.position;
+  w->count = 0;
+  w->by_tile = w->strayed = 0;
+}
+
+/* Prepares to visit the boxes by tiles, if that is possible. */
+static void
+start_tiles (weighted *w, const uint64_t *order)
+{
+  const nms__frame *f = w->frame;
+  uint64_t *spare = order == w->order ? w->order2 : w->order;
+
+  if (!nms__visits_begin (&w->visits, f, &w->blocks, order, spare, w->waiting))
+    return;
+  w->by_tile = 1;
+  w->share = nms__fused_share (f);
+  w->at = w->tracks;
+  w->was = w->tracks + f->count;
+  nms__visits_track (&w->visits, w->at, w->was);
+  for (size_t n = 0; n < f->count; n++)
+    w->score[w->blocks.place[nms__packed_position (order[n])]] = score_of (order[n]);
+}
+
+/* Lets each box join a cluster or begin one. Returns 0 if by tiles the result may differ from that
+ * in rank order. */
+static int
+visit_all (weighted *w, const uint64_t *order)
+{
+  for (size_t n = 0; n < w->frame->count; n++) {
+    size_t rank = n, place;
+    float score;
+    if (w->by_tile) {
+      if (w->strayed || !nms__visits_next (&w->visits, &place))
+        return 0;
+      nms__place_clear (w->waiting, place);
+      rank = w->visits.rank[place];
+      score = w->score[w->was[place]];
+    } else {
+      place = w->blocks.place[nms__packed_position (order[n])];
+      score = score_of (order[n]);
+    }
+    const uint32_t head = find (w, place, w->blocks.position[place]);
+    if (head == NONE)
+      start_cluster (w, place, (uint32_t) rank, score);
+    else
+      join (w, place, score, head);
+  }
+  return !w->strayed;
+}
+
 static void
 find_clusters (weighted *w, const uint64_t *order)
 {
-  const nms__frame *f = w->frame;
+  int tiles = 1;
 
-  memset (w->heads, 0, (f->count / NMS__BLOCK + 1) * sizeof *w->heads);
-  for (size_t n = 0; n < f->count; n++) {
-    const uint32_t pos = nms__packed_position (order[n]), place = w->blocks.place[pos];
-    const float score = nms__score_of_key ((uint32_t) (order[n] >> 32));
-    const uint32_t head = find (w, place, pos);
-    if (head == NONE)
-      start_cluster (w, place, pos, score);
-    else
-      join (w, place, pos, score, head);
-  }
+  do {
+    start (w);
+    if (tiles)
+      start_tiles (w, order);
+    tiles = 0;
+  } while (!visit_all (w, order));
 }
 
 /* Adds up the weights of the sources that have a member of the cluster, and of the others. */
@@ -210,8 +303,8 @@ sum_sources (const weighted *w, cluster *c)
   const nms__method *o = &w->frame->method;
 
   memset (w->has, 0, nms__source_count (o));
-  for (uint32_t pos = c->last; pos != NONE; pos = w->previous[pos])
-    w->has[source_of (w->frame, pos)] = 1;
+  for (uint32_t member = c->last; member != NONE; member = w->previous[member])
+    w->has[source_of (w->frame, w->blocks.position[w->at[member]])] = 1;
   for (size_t s = 0; s < nms__source_count (o); s++)
     if (w->has[s])
       c->sums.found += nms__source_weight (o, s);
@@ -284,16 +377,14 @@ keep (const weighted *w, size_t pos)
 static void
 finish_members (const weighted *w)
 {
-  nms__frame *f = w->frame;
-
-  for (size_t pos = 0; pos < f->count; pos++) {
-    const uint32_t head = w->head[pos];
-    if (head == w->blocks.place[pos])
+  for (size_t place = 0; place < w->frame->count; place++) {
+    const uint32_t head = w->head[w->was[place]], pos = w->blocks.position[place];
+    if (head == place)
       continue;
     if (w->clusters[head].kept == NONE)
-      nms__over_cap (f, pos);
+      nms__over_cap (w->frame, pos);
     else
-      nms__suppress (f, pos, w->blocks.position[head]);
+      nms__suppress (w->frame, pos, w->blocks.position[head]);
   }
 }
 
@@ -304,7 +395,6 @@ nms__weighted (nms__frame *f)
   weighted w = weighted_layout (&arena, f->capacity);
 
   w.frame = f;
-  nms__box_blocks_fill (f, &w.blocks);
   find_clusters (&w, rank (&w));
   score_clusters (&w);
   const uint64_t *order = rank_clusters (&w);
