@@ -226,13 +226,15 @@ compare_part (const nms_result *one, const nms_result *all, size_t part, int box
 
 static const struct {
   const char *name;
+  uint32_t field; /* the boxes begin in a square of this side */
   int with_classes, with_parents;
   float min_size_ratio;
   int uneven; /* every second box is small */
   float far;  /* added to coordinates; the means of clusters are then rounded by whole numbers */
-} parts[] = { { "boxes", 0, 0, 0, 0, 0 }, { "classes and parents", 1, 1, 0, 0, 0 },
-  { "sizes", 0, 0, 0.75f, 0, 0 }, { "uneven boxes of three classes", 1, 0, 0, 1, 0 },
-  { "boxes far from the origin", 0, 0, 0, 0, 0x1p22f }, { NULL } };
+} parts[] = { { "boxes", 600, 0, 0, 0, 0, 0 }, { "classes and parents", 600, 1, 1, 0, 0, 0 },
+  { "sizes", 600, 0, 0, 0.75f, 0, 0 }, { "uneven boxes of three classes", 600, 1, 0, 0, 1, 0 },
+  { "boxes far from the origin", 600, 0, 0, 0, 0, 0x1p22f },
+  { "so many that methods begin again in rank order", 200, 0, 0, 0, 0, 0 }, { NULL } };
 
 /* Coordinates are small integers, so that the metrics of a pair are the same in each part. The
  * means of method weighted are not, and so it runs each part. */
@@ -259,9 +261,9 @@ test_parts (gconstpointer data)
       scores[i] = boxrandom_unit (&random);
     const int small = row->uneven && same % 2;
     for (size_t k = 0; k < 4; k++)
-      c[k] = part ? rows[same][k] + (float) (256 * (k % 2 ? part / 10 : part % 10))
+      c[k] = part ? rows[same][k] + (float) (1024 * (k % 2 ? part / 10 : part % 10))
           : k < 2
-          ? row->far + (float) (boxrandom_below (&random, 200) / (small ? 8 : 1))
+          ? row->far + (float) (boxrandom_below (&random, row->field) / (small ? 8 : 1))
           : c[k - 2] + (float) (8 + boxrandom_below (&random, 200) / 20) / (small ? 512 : 1);
     scores[i] = scores[same];
     class_ids[i] = (int32_t) (same % 3);
