@@ -16,8 +16,8 @@
  * block. */
 #define COMPARED_MOST 2
 
-/* The share is lowered, and the reach raised, by this: larger than the rounding errors of a metric
- * and of a fused box of a few hundred members. */
+/* Subtracted from the share and added to the reach: more than the rounding errors of a metric, and
+ * of a fused box of a few hundred members. */
 #define SLACK 0x1p-10f
 
 #define NONE UINT32_MAX
@@ -39,7 +39,8 @@ nms__tiles_are_capped (const nms__frame *f)
   return limited;
 }
 
-/* Moves both ends of an extent outwards by `reach` times the extent, and by more than rounding. */
+/* Moves both ends of an extent outwards by `reach` times the extent, and by more than the rounding
+ * errors of this sum. */
 static void
 extend (float reach, float *low, float *high)
 {

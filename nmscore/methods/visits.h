@@ -12,8 +12,8 @@
  * the threshold. It then overlaps each, along both axes, by at least a share s of its own extent
  * and of that of the box (nms__fused_share). Let w be its width. If the two boxes are apart, s * w
  * of it lies in each of them, and so the gap is at most (1 - 2 * s) * w, where s * w is at most the
- * width of either box. A member draws the fused box to itself, which leaves this true of the two,
- * but for rounding; the method checks it.
+ * width of either box. A fused box moves towards its new member and still overlaps it by the share,
+ * unless rounding errors are large; the method checks it.
  */
 #ifndef NMS_VISITS_H
 #define NMS_VISITS_H
@@ -28,13 +28,14 @@ typedef struct nms__tiles {
   size_t near_count; /* tiles that intersect it; `near` has the first NMS__BLOCK of them */
   float near[5][NMS__BLOCK]
       __attribute__ ((aligned (NMS__ALIGN))); /* bounding boxes of these tiles */
-  float reach;       /* a box may depend on boxes at this distance, in units of its extents */
+  float reach; /* greatest distance of two boxes of which one may depend on the other, in widths or
+                * heights of either; 0 if they must intersect */
   uint64_t compared; /* comparisons of a box with a block so far, counted by the caller */
 } nms__tiles;
 
-/* Returns the least share of their extents, along both axes, that a fused box of method weighted
- * and a box have in common if they overlap. Returns 0 or less if there is none: IoS and ProbIoU do
- * not bound it, and the axes of rotated boxes differ. */
+/* Returns the share s: if a fused box of method weighted overlaps a box, their intersection has at
+ * least s times the width and s times the height of either. With IoS, ProbIoU and rotated boxes
+ * there is no such s above 0, and the function returns 0 or less. */
 float nms__fused_share (const nms__frame *frame);
 
 /* Returns whether a total cap or a cap of a class may be filled. Methods in which a box over a cap
@@ -58,18 +59,17 @@ int nms__tiles_crowded (const nms__tiles *tiles);
 
 typedef struct nms__visits {
   uint32_t *rank; /* indexed by place; `count` elements of the method's own follow */
-  uint32_t *at,
-      *was; /* place of a box by its place at the start, and the reverse; only for a method
-                       * that moves boxes */
+  /* Only if the method moves boxes: place by place at the start, and the reverse. */
+  uint32_t *at, *was;
 
   /* used by nms__visits_next */
   nms__tiles tiles;
   const uint64_t *ranked;
   uint64_t *waiting;
-  uint32_t *list;        /* places at the start, sorted by tile, then rank */
+  uint32_t *list;        /* boxes, by place at the start, sorted by tile, then rank */
   size_t next, list_end; /* the next element of `list`, and the end of the current tile in it */
   size_t tile;           /* number of the next tile */
-  uint32_t *stack;       /* places at the start; each depends on the one above it */
+  uint32_t *stack;       /* boxes, by place at the start; each depends on the one above it */
   size_t depth;
 } nms__visits;
 
@@ -83,7 +83,7 @@ int nms__visits_begin (nms__visits *visits, const nms__frame *frame, const nms__
 /* Lets the method move boxes. `at` and `was` have space for an element for each box. */
 void nms__visits_track (nms__visits *visits, uint32_t *at, uint32_t *was);
 
-/* Swaps two boxes of one block and class partition, also in the blocks. */
+/* Swaps two boxes of one block and class partition, in the blocks and in the visits. */
 void nms__visits_swap (nms__visits *visits, size_t place, size_t other);
 
 /* Writes the next waiting place to *place. Returns 0 after the last one. Also returns 0 as soon as

@@ -32,10 +32,10 @@ typedef struct weighted {
   nms__visits visits;
   int by_tile; /* whether the boxes are visited by tiles */
   int strayed; /* whether a fused box and a member had less than nms__fused_share in common */
-  float share; /* nms__fused_share */
+  float share; /* nms__fused_share of the frame, if by tiles */
   uint64_t *order, *order2; /* packed keys, for sorting */
   uint64_t *heads;          /* a bit for each place: the boxes that are a cluster's head */
-  uint64_t *waiting;        /* used by the visits */
+  uint64_t *waiting;        /* a bit for each place, for the visits: the boxes not yet visited */
   cluster *clusters;        /* indexed by place of the head */
   float *score;             /* score of the cluster, indexed by place of the head */
   size_t count;             /* number of clusters */

@@ -100,7 +100,7 @@ wait $jpeg || { cat jpeg.{out,err} >&2; fail "jpeg ended with $?"; }
 finished jpeg jpeg.mp4 40
 finished h264 h264.mkv 40
 printf 'memory in kB: %s, later: %s\n' "$before" "$after"
-# (a sanitizer keeps what was freed)
+# (not under a sanitizer, which keeps freed memory)
 [ -n "${NMS_PRELOAD-}" ] || awk -v b="$before" -v a="$after" 'BEGIN {
   split (b, x); split (a, y); exit !(y[1] - x[1] < 12000 && y[2] - x[2] < 12000) }' ||
   fail "memory grows"
