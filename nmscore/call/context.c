@@ -13,9 +13,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #define BOX_STEP 256
+
+#define HUGE_PAGE ((size_t) 1 << 21)
+#define HUGE_LEAST (16 * HUGE_PAGE)
 
 static size_t
 greater (size_t a, size_t b)
@@ -55,6 +59,22 @@ layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
   COLUMN (classes.bucket, nms__class_buckets (entries));
 #undef COLUMN
   f->capacity = boxes;
+}
+
+/* Returns scratch of at least *size bytes, or NULL. Large scratch is a whole number of huge pages,
+ * where the system has them: otherwise random accesses to it wait for the addresses of pages. */
+static void *
+allocate (size_t *size)
+{
+  if (*size < HUGE_LEAST)
+    return aligned_alloc (NMS__ALIGN, *size);
+  *size = (*size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+  void *scratch = aligned_alloc (HUGE_PAGE, *size);
+#ifdef MADV_HUGEPAGE
+  if (scratch)
+    madvise (scratch, *size, MADV_HUGEPAGE); /* if it fails, scratch is only slower */
+#endif
+  return scratch;
 }
 
 /* Returns a number that cannot be predicted by choosing boxes and class ids: a mix of an address
@@ -218,7 +238,7 @@ nms__context_layout (nms_context *ctx, size_t boxes, size_t class_options)
     nms__arena arena = { NULL, 0 };
     nms__frame measured;
     layout (&measured, &arena, box_capacity, class_option_capacity);
-    void *scratch = aligned_alloc (NMS__ALIGN, arena.used);
+    void *scratch = allocate (&arena.used);
     if (!scratch)
       return nms__fail (ctx, NMS_ERROR_MEMORY, "no memory for %zu bytes of scratch", arena.used);
     free (ctx->scratch);
@@ -249,7 +269,7 @@ grow_method_scratch (nms_context *ctx)
   nms__frame measured;
 
   layout_method (&measured, &arena, ctx->box_capacity);
-  void *scratch = aligned_alloc (NMS__ALIGN, arena.used);
+  void *scratch = allocate (&arena.used);
   if (!scratch)
     return nms__fail (ctx, NMS_ERROR_MEMORY, "no memory for %zu bytes of scratch", arena.used);
   free (ctx->method_scratch);

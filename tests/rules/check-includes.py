@@ -59,8 +59,9 @@ MAY_INCLUDE = (
 
 LIBC = """assert complex ctype dlfcn errno fcntl fenv float inttypes iso646 limits link locale
 math poll pthread setjmp signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib
-stdnoreturn string tgmath threads time uchar wchar wctype sys/stat sys/types sys/utsname sys/wait
-unistd xmmintrin emmintrin immintrin arm_neon""".split()  # (with intrinsics, the compiler's own)
+stdnoreturn string tgmath threads time uchar wchar wctype sys/mman sys/stat sys/types sys/utsname
+sys/wait unistd""".split()
+LIBC += ["xmmintrin", "emmintrin", "immintrin", "arm_neon"]  # the compiler's own
 LIBRARIES = {"simdjson": "gst/records", "cairo": "gst/overlay", "pango": "gst/overlay"}
 GENERATED = ("config.h", "elementlist.h")
 DISPATCH = {("engines_by_class", "engines_engine")}

@@ -16,7 +16,7 @@ from projectfiles import finish
 
 CORE = {
     # memory and text
-    "aligned_alloc", "calloc", "free", "malloc", "posix_memalign", "realloc",
+    "aligned_alloc", "calloc", "free", "madvise", "malloc", "posix_memalign", "realloc",
     "bcmp", "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen", "snprintf", "vsnprintf",
     # the instruction set: NMS_ISA, read once
     "getenv", "pthread_once",
