@@ -57,7 +57,7 @@ nms__are_neighbors (const nms__frame *f, size_t a, size_t b)
           f->method.min_size_ratio))
     return 0;
   if (f->rotated)
-    return nms__rotated_exceeds (f, f->index[a], f->index[b], pair_limit (f, a, b));
+    return nms__rotations_exceed (f, f->index[a], f->index[b], pair_limit (f, a, b));
   return nms__column_exceeds (&c, a, &box, pair_limit (f, a, b));
 }
 

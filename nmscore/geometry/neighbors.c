@@ -202,7 +202,7 @@ find_runs (const nms__frame *f, nms__runs *r, const uint64_t *order)
   r->count = 0;
   r->rotated.by_smaller = 0;
   if (f->rotated)
-    nms__rotated_origin (f, (uint32_t) order[f->count / 2], origin);
+    nms__rotated_origin (&f->rotations[f->index[(uint32_t) order[f->count / 2]]], origin);
   for (size_t i = 0; i < f->count; i++) {
     const uint32_t pos = (uint32_t) order[i];
     if (i > 0 && same (f, r->first_of[r->count - 1], pos)) {
@@ -212,7 +212,8 @@ find_runs (const nms__frame *f, nms__runs *r, const uint64_t *order)
     const nms__box box = nms__frame_box (f, pos);
     nms__put_box (&r->box, r->count, &box, f->class_id != NULL);
     if (f->rotated) {
-      const nms__rotated_box rotated = nms__rotated_box_at (f, origin, pos);
+      const nms__rotated_box rotated = nms__rotated_box_of (&f->rotations[f->index[pos]], origin,
+          f->scaled[pos]);
       nms__rotated_put (&r->rotated, r->count, &rotated);
     }
     r->first_of[r->count] = pos;

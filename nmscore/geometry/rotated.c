@@ -243,12 +243,8 @@ is_thin (const rectangle *r)
 }
 
 int
-nms__rotated_exceeds (const nms__frame *f, int32_t index_a, int32_t index_b, double limit)
+nms__rotated_exceeds (const nms__rotated *first, const nms__rotated *second, double limit)
 {
-  /* The lower index first, so that the result does not depend on the order of the pair. */
-  const nms__rotated *first = &f->rotations[index_a < index_b ? index_a : index_b];
-  const nms__rotated *second = &f->rotations[index_a < index_b ? index_b : index_a];
-
   if (first->sin == 0.0 && second->sin == 0.0) {
     const float *p = first->corners, *q = second->corners;
     return nms__exceeds (nms__inter (p[0], p[1], p[2], p[3], q[0], q[1], q[2], q[3]),
@@ -343,13 +339,9 @@ upright_box (const nms__rotated *r)
 }
 
 int
-nms__rotated_metric (const nms__frame *f, int32_t index_a, int32_t index_b, int metric,
+nms__rotated_metric (const nms__rotated *first, const nms__rotated *second, int metric,
     double least_square, float *value)
 {
-  /* The lower index first, so that the result does not depend on the order of the pair. */
-  const nms__rotated *first = &f->rotations[index_a < index_b ? index_a : index_b];
-  const nms__rotated *second = &f->rotations[index_a < index_b ? index_b : index_a];
-
   if (first->sin == 0.0 && second->sin == 0.0) {
     const float *p = first->corners, *q = second->corners;
     if (!(nms__inter (p[0], p[1], p[2], p[3], q[0], q[1], q[2], q[3]) > 0.0f))

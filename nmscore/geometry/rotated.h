@@ -58,14 +58,21 @@ nms__frame_area (const nms__frame *f, size_t pos)
   return nms__area (c[0], c[1], c[2], c[3]);
 }
 
-/* Returns what nms__exceeds returns, for boxes a and b (positions in the caller's columns) of a
- * frame with rotated boxes. */
-int nms__rotated_exceeds (const nms__frame *frame, int32_t a, int32_t b, double limit);
+/* Returns what nms__exceeds returns, for two boxes of which at least one may be rotated. `first` is
+ * the one that comes first in the caller's columns, because rounding errors depend on the order. */
+int nms__rotated_exceeds (const nms__rotated *first, const nms__rotated *second, double limit);
 
-/* Sets *value to the metric, an nms_metric, of boxes a and b (positions in the caller's columns) of
- * a frame with rotated boxes, if one of them is rotated or the metric is probiou; otherwise leaves
- * it. Returns 0 if they do not intersect, or if nms__probiou returns -1. */
-int nms__rotated_metric (const nms__frame *frame, int32_t a, int32_t b, int metric,
+/* Does the same for boxes a and b, positions in the caller's columns. */
+static inline int
+nms__rotations_exceed (const nms__frame *f, int32_t a, int32_t b, double limit)
+{
+  return nms__rotated_exceeds (&f->rotations[a < b ? a : b], &f->rotations[a < b ? b : a], limit);
+}
+
+/* Sets *value to the metric, an nms_metric, of two boxes in the order of nms__rotated_exceeds, if
+ * one of them is rotated or the metric is probiou; otherwise leaves it. Returns 0 if they do not
+ * intersect, or if nms__probiou returns -1. */
+int nms__rotated_metric (const nms__rotated *first, const nms__rotated *second, int metric,
     double least_square, float *value);
 
 /* Returns nms__probiou of two upright boxes with areas. */
@@ -74,11 +81,12 @@ float nms__upright_probiou (const nms__box *a, const nms__box *b, double least_s
 /* rotated_columns.c: the columns of the screen (rotated_screen.h). */
 void nms__rotated_take_columns (nms__arena *a, nms__rotated_columns *c, size_t boxes);
 
-/* Writes the centre of the box at frame position `pos`. */
-void nms__rotated_origin (const nms__frame *f, size_t pos, double origin[2]);
+/* Writes the centre of a box. */
+void nms__rotated_origin (const nms__rotated *rotated, double origin[2]);
 
-/* Returns the values of the box at frame position `pos`. */
-nms__rotated_box nms__rotated_box_at (const nms__frame *f, const double origin[2], size_t pos);
+/* Returns the values of a box with this scaled area. */
+nms__rotated_box nms__rotated_box_of (const nms__rotated *rotated, const double origin[2],
+    float scaled);
 
 void nms__rotated_put (const nms__rotated_columns *c, size_t i, const nms__rotated_box *box);
 nms__rotated_box nms__rotated_get (const nms__rotated_columns *c, size_t i);

@@ -35,16 +35,15 @@ extent (const nms__rotated *r, int axis)
 }
 
 void
-nms__rotated_origin (const nms__frame *f, size_t pos, double origin[2])
+nms__rotated_origin (const nms__rotated *r, double origin[2])
 {
   for (int axis = 0; axis < 2; axis++)
-    origin[axis] = middle (&f->rotations[f->index[pos]], axis);
+    origin[axis] = middle (r, axis);
 }
 
 nms__rotated_box
-nms__rotated_box_at (const nms__frame *f, const double origin[2], size_t pos)
+nms__rotated_box_of (const nms__rotated *r, const double origin[2], float scaled)
 {
-  const nms__rotated *r = &f->rotations[f->index[pos]];
   const double x = middle (r, 0) - origin[0], y = middle (r, 1) - origin[1];
   const double w = extent (r, 0), h = extent (r, 1), cos = fabs (r->cos), sin = fabs (r->sin);
   const double margin = MARGIN * (fabs (x) + fabs (y) + w + h);
@@ -59,7 +58,7 @@ nms__rotated_box_at (const nms__frame *f, const double origin[2], size_t pos)
     .sin = (float) (wide ? r->sin : r->cos),
     .length = (float) ((wide ? w : h) / 2.0 + margin),
     .thickness = (float) ((wide ? h : w) / 2.0 + margin),
-    .scaled = f->scaled[pos],
+    .scaled = scaled,
   };
 }
 

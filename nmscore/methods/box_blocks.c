@@ -2,6 +2,7 @@
 /* box_blocks: sorts boxes into blocks along a Z-order curve, and finds the blocks around a box. */
 #include "box_blocks.h"
 
+#include "method.h"
 #include "engines/partitions.h"
 #include "frame/order.h"
 #include "geometry/probiou.h"
@@ -332,6 +333,12 @@ is_by_limit (const nms__frame *f)
       && method != NMS_METHOD_MATRIX_GAUSSIAN;
 }
 
+static inline float
+rotated_area (const nms__rotated *r)
+{
+  return nms__area (r->corners[0], r->corners[1], r->corners[2], r->corners[3]);
+}
+
 /* Writes the box at `place` to the screen of rotated boxes, which excludes pairs that do not
  * intersect, and those whose IoU, or IoS if that is the metric, does not exceed the limit if these
  * have no effect: DIoU and GIoU are at most IoU, but ProbIoU is not. The corners are those
@@ -339,24 +346,39 @@ is_by_limit (const nms__frame *f)
 static void
 put_rotated (const nms__frame *f, const nms__box_blocks *b, size_t place)
 {
-  const size_t pos = b->position[place];
-  const float *c = f->rotations[f->index[pos]].corners;
+  const nms__rotated *r = &b->rotation[place];
   const int by_limit = is_by_limit (f) && f->method.metric != NMS_METRIC_PROBIOU;
-  nms__rotated_box box = nms__rotated_box_at (f, b->origin, pos);
+  const nms__rotated_box box = nms__rotated_box_of (r, b->origin,
+      by_limit ? f->bounds.factor * rotated_area (r) : 0.0f);
 
-  box.scaled = by_limit ? f->bounds.factor * nms__area (c[0], c[1], c[2], c[3]) : 0.0f;
   nms__rotated_put (&b->rotated, place, &box);
 }
 
+/* Sorts the rotations by place, so that those of near boxes are near in memory. `space` has the
+ * size of the frame's rotations. */
 static void
-fill_rotated (const nms__frame *f, nms__box_blocks *b)
+sort_rotations (nms__frame *f, nms__box_blocks *b, nms__rotated *space)
+{
+  for (size_t place = 0; place < f->count; place++) {
+    const size_t next = place + NEXT_BOXES < f->count ? place + NEXT_BOXES : place;
+    __builtin_prefetch (&f->rotations[f->index[b->position[next]]]);
+    space[place] = f->rotations[f->index[b->position[place]]];
+  }
+  b->rotation = f->rotations;
+  f->rotations = NULL;
+  memcpy (b->rotation, space, f->count * sizeof *space);
+}
+
+static void
+fill_rotated (nms__frame *f, nms__box_blocks *b)
 {
   nms__arena arena = { f->scratch, 0 };
 
   nms__rotated_take (&arena, f->capacity);
-  nms__rotated_take_columns (&arena, &b->rotated, f->capacity);
+  sort_rotations (f, b, (nms__rotated *) (void *) (arena.base + arena.used));
+  nms__rotated_take_columns (&arena, &b->rotated, f->capacity); /* takes more than `space` */
   b->rotated.by_smaller = f->method.metric == NMS_METRIC_IOS;
-  nms__rotated_origin (f, b->position[f->count / 2], b->origin);
+  nms__rotated_origin (&b->rotation[f->count / 2], b->origin);
   for (size_t place = 0; place < f->count; place++)
     put_rotated (f, b, place);
 }
@@ -492,7 +514,7 @@ static void
 move_rotated (const nms__frame *f, const nms__box_blocks *b, size_t place, const float corners[4],
     float bounds[4])
 {
-  nms__rotated *rotated = &f->rotations[f->index[b->position[place]]];
+  nms__rotated *rotated = &b->rotation[place];
 
   memcpy (rotated->corners, corners, sizeof rotated->corners);
   memcpy (bounds, corners, sizeof rotated->corners);
@@ -545,8 +567,13 @@ nms__box_blocks_swap (const nms__frame *f, const nms__box_blocks *b, size_t plac
   b->place[b->position[place]] = (uint32_t) place;
   b->place[pos] = (uint32_t) other;
   if (f->rotated) {
-    put_rotated (f, b, place);
-    put_rotated (f, b, other);
+    const nms__rotated rotated = b->rotation[place];
+    const nms__rotated_box box = nms__rotated_get (&b->rotated, place),
+                           other_box = nms__rotated_get (&b->rotated, other);
+    b->rotation[place] = b->rotation[other];
+    b->rotation[other] = rotated;
+    nms__rotated_put (&b->rotated, place, &other_box);
+    nms__rotated_put (&b->rotated, other, &box);
   }
 }
 
@@ -666,13 +693,22 @@ of_class (const nms__row *r, size_t first)
   return mask;
 }
 
-/* Returns whether min_size_ratio keeps two boxes of a frame with rotated boxes from meeting. */
+/* Does what nms__rotated_metric does for the boxes at two places. Returns 0 also if they differ too
+ * much in size. */
 static inline int
-rotated_sizes_differ (const nms__frame *f, size_t pos, size_t other)
+measure_rotated (const nms__row *r, size_t place, size_t other, float *value)
 {
+  const nms__box_blocks *b = r->blocks;
+  const nms__frame *f = r->frame;
+  const int in_order = b->position[place] < b->position[other];
+  const nms__rotated *first = &b->rotation[in_order ? place : other],
+                     *second = &b->rotation[in_order ? other : place];
   const float ratio = f->method.min_size_ratio;
-  return ratio > 0.0f
-      && nms__sizes_differ (nms__frame_area (f, pos), nms__frame_area (f, other), ratio);
+
+  if (ratio > 0.0f && nms__sizes_differ (rotated_area (first), rotated_area (second), ratio))
+    return 0;
+  return nms__row_is_unmeasured (f)
+      || nms__rotated_metric (first, second, r->metric, b->pair.alike, value);
 }
 
 /* Writes the metrics of pairs with a rotated box, and ProbIoU. Clears the bits of boxes that are
@@ -683,20 +719,16 @@ refine (nms__row *r)
 {
   const nms__frame *f = r->frame;
   const size_t pos = r->blocks->position[r->place];
-  const int32_t index = f->index[pos];
-  const int measured = f->rotated && !nms__row_is_unmeasured (f);
-  const double alike = r->blocks->pair.alike;
 
   for (uint64_t left = r->mask; left; left &= left - 1) {
     const unsigned i = nms__lowest_bit (left);
-    const size_t other_pos = r->blocks->position[r->first + i];
-    const int32_t other = f->index[other_pos];
-    if (nms__related (f, index, other) || (f->rotated && rotated_sizes_differ (f, pos, other_pos))
-        || (measured && !nms__rotated_metric (f, index, other, r->metric, alike, &r->value[i])))
+    const size_t other = r->first + i;
+    if (nms__positions_related (f, pos, r->blocks->position[other])
+        || (f->rotated && !measure_rotated (r, r->place, other, &r->value[i])))
       r->mask &= ~((uint64_t) 1 << i);
     else if (r->metric == NMS_METRIC_PROBIOU && !f->rotated) {
-      const nms__box box = corners_at (&r->blocks->box, r->first + i);
-      r->value[i] = nms__upright_probiou (&r->box, &box, alike);
+      const nms__box box = corners_at (&r->blocks->box, other);
+      r->value[i] = nms__upright_probiou (&r->box, &box, r->blocks->pair.alike);
       if (r->value[i] < 0.0f)
         r->mask &= ~((uint64_t) 1 << i);
     }

@@ -63,8 +63,10 @@ typedef struct nms__box_blocks {
   /* The columns as kernels read them; those by area have `least` as `scaled`. */
   nms__columns box_view, bounds_view, group_view, bounds_by_area, group_by_area;
 
-  /* The screen of rotated boxes, by place, in the scratch of the engines, and the origin of its
-   * coordinates; only if the frame has rotated boxes. */
+  /* Only if the frame has rotated boxes, in the scratch of the engines: the rotations, by place, in
+   * the memory of those of the frame, and the screen, by place, with the origin of its
+   * coordinates. */
+  nms__rotated *rotation;
   nms__rotated_columns rotated;
   double origin[2];
 
@@ -83,7 +85,7 @@ typedef struct nms__box_blocks {
 /* Lays out the arrays for up to `boxes` boxes. */
 void nms__box_blocks_take (nms__arena *arena, nms__box_blocks *blocks, size_t boxes);
 
-/* Sorts the boxes of the frame into the blocks. */
+/* Sorts the boxes of the frame into the blocks. The frame's rotations are lost. */
 void nms__box_blocks_fill (nms__frame *frame, nms__box_blocks *blocks);
 
 /* Replaces the corners of the box at `place`. A rotated box keeps its angle, and `corners` are

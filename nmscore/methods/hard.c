@@ -36,14 +36,18 @@ nms__hard_scratch_size (size_t boxes)
   return arena.used;
 }
 
-/* Returns whether the kept box at `pos` suppresses the one at `other`; v is their metric. */
+/* Returns whether the kept box at `place` suppresses the one at `other`; v is their metric. */
 static int
-suppresses (const nms__frame *f, size_t pos, size_t other, float v)
+suppresses (const nms__frame *f, const nms__box_blocks *b, size_t place, size_t other, float v)
 {
-  if (nms__row_is_unmeasured (f))
-    return nms__rotated_exceeds (f, f->index[pos], f->index[other],
-        nms__candidate_limit (f, other));
-  return nms__overlaps (f, other, v);
+  const size_t pos = b->position[other];
+
+  if (!nms__row_is_unmeasured (f))
+    return nms__overlaps (f, pos, v);
+  const nms__rotated *kept = &b->rotation[place], *candidate = &b->rotation[other];
+  const int in_order = b->position[place] < pos;
+  return nms__rotated_exceeds (in_order ? kept : candidate, in_order ? candidate : kept,
+      nms__candidate_limit (f, pos));
 }
 
 /* Removes the boxes that the kept box at `place` suppresses from the undecided ones. */
@@ -55,10 +59,10 @@ suppress_row (nms__frame *f, const scratch *s, size_t pos, size_t place)
   nms__row_begin (&row, f, &s->blocks, place, s->undecided);
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
-      const size_t i = nms__lowest_bit (left), other = s->blocks.position[row.first + i];
-      if (suppresses (f, pos, other, row.value[i])) {
-        nms__place_clear (s->undecided, row.first + i);
-        nms__suppress (f, other, pos);
+      const size_t i = nms__lowest_bit (left), other = row.first + i;
+      if (suppresses (f, &s->blocks, place, other, row.value[i])) {
+        nms__place_clear (s->undecided, other);
+        nms__suppress (f, s->blocks.position[other], pos);
       }
     }
 }
@@ -85,7 +89,6 @@ static void
 suppress_by_rank (nms__frame *f, const scratch *s, size_t place)
 {
   const uint32_t *rank = s->visits.rank, own = rank[place];
-  const size_t pos = s->blocks.position[place];
   nms__row row;
 
   nms__row_begin (&row, f, &s->blocks, place, NULL);
@@ -93,7 +96,7 @@ suppress_by_rank (nms__frame *f, const scratch *s, size_t place)
     for (uint64_t left = row.mask; left; left &= left - 1) {
       const size_t i = nms__lowest_bit (left), other = row.first + i;
       if (rank[other] > own && s->by[other] > own
-          && suppresses (f, pos, s->blocks.position[other], row.value[i])) {
+          && suppresses (f, &s->blocks, place, other, row.value[i])) {
         nms__place_clear (s->undecided, other);
         s->by[other] = own;
       }

@@ -106,33 +106,24 @@ claim_by_rank (const merge *m, size_t place, uint32_t *by, uint32_t *head, int t
     }
 }
 
-/* Writes the corners of the box at `pos` as a member of the cluster whose head is at `head`, both
- * positions of a frame with rotated boxes. */
+/* Writes the corners of the box at `place` as a member of the cluster whose head is at the place
+ * `head`. */
 static void
-turn (const nms__frame *f, size_t pos, size_t head, float c[4])
+corners_of (const merge *m, size_t place, size_t head, float c[4])
 {
-  nms__rotated_turn (&f->rotations[f->index[head]], &f->rotations[f->index[pos]],
-      f->method.method != NMS_METHOD_AVERAGE, c);
+  const nms__box_blocks *b = &m->blocks;
+
+  if (m->frame->rotated)
+    nms__rotated_turn (&b->rotation[head], &b->rotation[place],
+        m->frame->method.method != NMS_METHOD_AVERAGE, c);
+  else
+    nms__box_blocks_corners (b, place, c);
 }
 
-/* Does the same for any frame. */
-static void
-corners_of (const nms__frame *f, size_t pos, size_t head, float c[4])
-{
-  if (f->rotated)
-    turn (f, pos, head, c);
-  else {
-    c[0] = f->x1[pos];
-    c[1] = f->y1[pos];
-    c[2] = f->x2[pos];
-    c[3] = f->y2[pos];
-  }
-}
-
-/* Makes the box at `pos` the head of a cluster. Returns the cluster's number, or NO_CLUSTER if a
- * cap is full. */
+/* Makes the box at `pos`, with its corners as a member, the head of a cluster. Returns the
+ * cluster's number, or NO_CLUSTER if a cap is full. */
 static uint32_t
-start_cluster (const merge *m, size_t pos)
+start_cluster (const merge *m, size_t pos, const float corners[4])
 {
   nms__frame *f = m->frame;
   const size_t k = f->kept_count;
@@ -142,7 +133,7 @@ start_cluster (const merge *m, size_t pos)
     return NO_CLUSTER;
   m->weights[k] = -nms__fused_weight (score);
   if (f->kept_box)
-    corners_of (f, pos, pos, &f->kept_box[4 * k]);
+    memcpy (&f->kept_box[4 * k], corners, 4 * sizeof *corners);
   return (uint32_t) k;
 }
 
@@ -170,34 +161,27 @@ add (const merge *m, uint32_t k, const float corners[4], float score)
   nms__fused_add (box, corners, weight);
 }
 
-/* Adds the claimed box at `pos` to its cluster. */
-static void
-join (const merge *m, size_t pos, uint32_t k)
-{
-  nms__frame *f = m->frame;
-  float corners[4];
-
-  corners_of (f, pos, m->head[pos], corners);
-  nms__suppress (f, pos, m->head[pos]);
-  add (m, k, corners, nms__method_score (f, pos));
-}
-
 /* Decides the box at `pos`. Returns whether it claims others. */
 static int
 decide (const merge *m, size_t pos, int transitive)
 {
   nms__frame *f = m->frame;
+  const uint32_t head = m->head[pos], *place = m->blocks.place;
+  float corners[4];
 
-  if (m->head[pos] == pos) {
-    nms__place_clear (m->waiting, m->blocks.place[pos]);
-    m->cluster[pos] = start_cluster (m, pos);
+  corners_of (m, place[pos], place[head], corners);
+  if (head == pos) {
+    nms__place_clear (m->waiting, place[pos]);
+    m->cluster[pos] = start_cluster (m, pos, corners);
     return m->cluster[pos] != NO_CLUSTER || transitive;
   }
-  const uint32_t k = m->cluster[m->head[pos]];
+  const uint32_t k = m->cluster[head];
   if (k == NO_CLUSTER || (!transitive && nms__cap_is_full (f, pos)))
     nms__over_cap (f, pos);
-  else
-    join (m, pos, k);
+  else {
+    nms__suppress (f, pos, head);
+    add (m, k, corners, nms__method_score (f, pos));
+  }
   return transitive;
 }
 
@@ -224,10 +208,7 @@ find_clusters (merge *m, int transitive)
     const size_t pos = m->blocks.position[place], head_pos = m->blocks.position[head[place]];
     member *c = &m->members[rank[place]];
     c->head = rank[head[place]];
-    if (f->rotated)
-      turn (f, pos, head_pos, c->corners);
-    else
-      nms__box_blocks_corners (&m->blocks, place, c->corners);
+    corners_of (m, place, head[place], c->corners);
     if (head_pos != pos)
       nms__suppress (f, pos, head_pos);
   }
@@ -251,7 +232,7 @@ join_members (const merge *m, const uint64_t *order)
   for (size_t n = 0; n < m->frame->count; n++) {
     const member *c = &m->members[n];
     if (c->head == n)
-      cluster[n] = start_cluster (m, nms__packed_position (order[n]));
+      cluster[n] = start_cluster (m, nms__packed_position (order[n]), c->corners);
     else if (cluster[c->head] == NO_CLUSTER)
       nms__over_cap (m->frame, nms__packed_position (order[n]));
     else
@@ -274,6 +255,18 @@ decide_by_rank (const merge *m, const uint64_t *order, int transitive)
   }
 }
 
+/* Turns the box of a cluster back. Its head is at `index` in the caller's columns. */
+static void
+turn_back (const nms_boxes *boxes, size_t index, float box[4])
+{
+  float c[4], angle;
+
+  nms__caller_corners (boxes, index, c);
+  nms__load (&angle, &boxes->angle, index, sizeof angle);
+  const nms__rotated head = nms__rotated_of (c, angle);
+  nms__rotated_turn_back (&head, box);
+}
+
 /* Completes the boxes of the clusters. The box of a cluster with one member is that of the caller:
  * the columns have both corners of a box without area at one point. */
 static void
@@ -290,7 +283,7 @@ finish_boxes (const merge *m)
     if (f->method.method == NMS_METHOD_AVERAGE)
       nms__fused_mean (box, m->weights[k], box);
     if (f->rotated)
-      nms__rotated_turn_back (&f->rotations[f->kept[k]], box);
+      turn_back (f->boxes, (size_t) f->kept[k], box);
   }
 }
 

@@ -169,14 +169,12 @@ start_cluster (weighted *w, size_t place, uint32_t rank, float score)
 static void
 corners_of (const weighted *w, size_t place, size_t head, float c[4])
 {
-  const nms__frame *f = w->frame;
-  const uint32_t *position = w->blocks.position;
+  const nms__box_blocks *b = &w->blocks;
 
-  if (f->rotated)
-    nms__rotated_turn (&f->rotations[f->index[position[head]]],
-        &f->rotations[f->index[position[place]]], 0, c);
+  if (w->frame->rotated)
+    nms__rotated_turn (&b->rotation[head], &b->rotation[place], 0, c);
   else
-    nms__box_blocks_corners (&w->blocks, place, c);
+    nms__box_blocks_corners (b, place, c);
 }
 
 /* Returns whether two extents have at least a share of each in common. */
@@ -216,7 +214,7 @@ join (weighted *w, size_t place, float score, uint32_t head)
       && (!have_in_common (w->share, box[0], box[2], corners[0], corners[2])
           || !have_in_common (w->share, box[1], box[3], corners[1], corners[3]));
   if (f->rotated)
-    nms__rotated_turn_back (&f->rotations[f->index[w->blocks.position[head]]], box);
+    nms__rotated_turn_back (&w->blocks.rotation[head], box);
   nms__box_blocks_move (f, &w->blocks, head, box);
 }
 
@@ -368,7 +366,7 @@ keep (const weighted *w, size_t pos)
   if (c->sums.members == 1)
     nms__caller_corners (f->boxes, (size_t) f->index[pos], box);
   else if (f->rotated)
-    memcpy (box, f->rotations[f->index[pos]].corners, 4 * sizeof *box);
+    memcpy (box, w->blocks.rotation[place].corners, 4 * sizeof *box);
   else
     nms__box_blocks_corners (&w->blocks, place, box);
 }

@@ -10,7 +10,7 @@
 void
 nms__rotated_start (const nms__frame *f, nms__rotated_unit *u)
 {
-  nms__rotated_origin (f, 0, u->origin);
+  nms__rotated_origin (&f->rotations[f->index[0]], u->origin);
   u->columns.by_smaller = 0;
   nms__rotated_restart (u);
 }
@@ -31,7 +31,7 @@ first_in (const nms__frame *f, const nms__rotated_unit *u, const nms__rotated_bo
       break;
     for (; mask; mask &= mask - 1) {
       k = first + nms__lowest_bit (mask);
-      if (nms__rotated_exceeds (f, kept_index[k], index, nms__candidate_limit (f, pos))
+      if (nms__rotations_exceed (f, kept_index[k], index, nms__candidate_limit (f, pos))
           && !nms__related (f, index, kept_index[k]))
         return (uint32_t) k;
     }
@@ -52,8 +52,9 @@ test_unit (const nms__frame *f, nms__rotated_unit *u, const nms__ranked *r, size
   u->end = rank + count;
   u->kept = n;
   for (size_t i = 0; i < count; i++) {
+    const uint32_t pos = nms__packed_position (keys[i]);
     u->by[i] = NO_BOX;
-    u->box[i] = nms__rotated_box_at (f, u->origin, nms__packed_position (keys[i]));
+    u->box[i] = nms__rotated_box_of (&f->rotations[f->index[pos]], u->origin, f->scaled[pos]);
   }
   for (size_t first = 0; first < n; first += SPAN) {
     const size_t end = n - first < SPAN ? n : first + SPAN;
