@@ -115,8 +115,8 @@ nms__tiles_enter (nms__tiles *t, size_t tile)
   t->first = t->blocks->tile[tile];
   t->end = t->blocks->tile[tile + 1];
   t->near_count = 0;
-  for (size_t i = 0; i < t->blocks->tile_count; i++) {
-    if (i == tile || c->x1[i] > c->x2[tile] || c->x2[i] < c->x1[tile] || c->y1[i] > c->y2[tile]
+  for (size_t i = tile + 1; i < t->blocks->tile_count; i++) {
+    if (c->x1[i] > c->x2[tile] || c->x2[i] < c->x1[tile] || c->y1[i] > c->y2[tile]
         || c->y2[i] < c->y1[tile])
       continue;
     const nms__box box = { c->x1[i], c->y1[i], c->x2[i], c->y2[i], 0.0f, 0 };
