@@ -735,16 +735,6 @@ refine (nms__row *r)
   }
 }
 
-/* Returns the boxes of the block at `first` that pass the screen of rotated boxes. */
-static uint64_t
-rotated_in (const nms__row *r, size_t first)
-{
-  const size_t left = r->blocks->count - first;
-
-  return nms__rotated_block (r->frame->kernels, &r->blocks->rotated, first,
-      left < NMS__BLOCK ? left : NMS__BLOCK, &r->rotated_box);
-}
-
 int
 nms__row_next (nms__row *r)
 {
@@ -760,7 +750,8 @@ nms__row_next (nms__row *r)
     uint64_t mask = of_class (r, r->first) & (r->wanted ? r->wanted[block] : ~(uint64_t) 0);
     r->compared++;
     if (mask && r->frame->rotated && !r->upright)
-      mask &= rotated_in (r, r->first);
+      mask &= nms__rotated_block (r->frame->kernels, &r->blocks->rotated, r->first,
+          nms__highest_bit (mask) + 1, &r->rotated_box);
     if (mask && r->min_size_ratio > 0.0f)
       mask &= kernels->size_block (&r->blocks->box_view, r->first, &r->box, r->min_size_ratio);
     if (!mask)
