@@ -50,7 +50,7 @@ struct Frame {
 #define PART_BOXES 3000
 #define MOST (PARTS * PART_BOXES)
 
-static float rows[MOST][4], scores[MOST], angles[MANY];
+static float rows[MOST][4], scores[MOST], angles[MOST];
 static int32_t class_ids[MOST], parents[MOST];
 
 /* Makes boxes of objects of which each has some. */
@@ -231,9 +231,11 @@ static const struct {
   float min_size_ratio;
   int uneven; /* every second box is small */
   float far;  /* added to coordinates; the means of clusters are then rounded by whole numbers */
+  int angles;
 } parts[] = { { "boxes", 600, 0, 0, 0, 0, 0 }, { "classes and parents", 600, 1, 1, 0, 0, 0 },
   { "sizes", 600, 0, 0, 0.75f, 0, 0 }, { "uneven boxes of three classes", 600, 1, 0, 0, 1, 0 },
   { "boxes far from the origin", 600, 0, 0, 0, 0, 0x1p22f },
+  { "rotated boxes", 600, 0, 1, 0.75f, 0, 0, 1 },
   { "so many that methods begin again in rank order", 200, 0, 0, 0, 0, 0 }, { NULL } };
 
 /* Coordinates are small integers, so that the metrics of a pair are the same in each part. The
@@ -249,7 +251,8 @@ test_parts (gconstpointer data)
     .count = MOST,
     .score = { scores, 0 },
     .class_id = { row->with_classes ? class_ids : NULL, 0 },
-    .parent = { row->with_parents ? parents : NULL, 0 } };
+    .parent = { row->with_parents ? parents : NULL, 0 },
+    .angle = { row->angles ? angles : NULL, 0 } };
 
   nms_boxes_set_rows (&all, rows[0]);
   nms_boxes one = all;
@@ -266,6 +269,7 @@ test_parts (gconstpointer data)
           ? row->far + (float) (boxrandom_below (&random, row->field) / (small ? 8 : 1))
           : c[k - 2] + (float) (8 + boxrandom_below (&random, 200) / 20) / (small ? 512 : 1);
     scores[i] = scores[same];
+    angles[i] = (float) (same % 4);
     class_ids[i] = (int32_t) (same % 3);
     parents[i] = same % 4 == 1 ? (int32_t) i - 1 : -1;
   }
