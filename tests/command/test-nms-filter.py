@@ -94,6 +94,16 @@ class Results(Case):
             self.assertEqual(self.filtered(self.input, *("--" + o for o in options)),
                              self.read("out.jsonl"), options)
 
+    def test_normalized_coordinates(self):
+        edges = ((0.1, 0.1, 0.3, 0.3), (0.11, 0.1, 0.3, 0.3), (0.1, 0.31, 0.3, 0.51),
+                 (0.31, 0.1, 0.51, 0.3))   # two nearly equal boxes, one below and one beside them
+        objects = [{"detection": {"confidence": 1 - i / 8, "label": "car", "bounding_box":
+                                  dict(zip(("x_min", "y_min", "x_max", "y_max"), corners))}}
+                   for i, corners in enumerate(edges)]
+        line = json.dumps({"objects": objects, "resolution": {"width": 1920, "height": 1080}})
+        kept = json.loads(self.filtered("-", input=line + "\n"))["objects"]
+        self.assertEqual([box["detection"]["confidence"] for box in kept], [1, 0.75, 0.625])
+
     def test_threads_blocks_and_standard_input(self):
         large = "\n".join(self.lines * 20) + "\n"
         self.assertGreater(len(large), 3 << 20)
