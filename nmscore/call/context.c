@@ -61,8 +61,9 @@ layout (nms__frame *f, nms__arena *a, size_t boxes, size_t class_options)
   f->capacity = boxes;
 }
 
-/* Returns scratch of at least *size bytes, or NULL. Large scratch is a whole number of huge pages,
- * where the system has them: otherwise random accesses to it wait for the addresses of pages. */
+/* Returns scratch of *size bytes, or NULL. Large scratch lies in huge pages where the system has
+ * them, because random accesses to it otherwise wait for the addresses of pages, and *size becomes
+ * a whole number of them. */
 static void *
 allocate (size_t *size)
 {

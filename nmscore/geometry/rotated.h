@@ -58,8 +58,8 @@ nms__frame_area (const nms__frame *f, size_t pos)
   return nms__area (c[0], c[1], c[2], c[3]);
 }
 
-/* Returns what nms__exceeds returns, for two boxes of which at least one may be rotated. `first` is
- * the one that comes first in the caller's columns, because rounding errors depend on the order. */
+/* Returns what nms__exceeds returns, for two boxes that may be rotated. `first` is the one that
+ * comes first in the caller's columns, because rounding errors depend on the order. */
 int nms__rotated_exceeds (const nms__rotated *first, const nms__rotated *second, double limit);
 
 /* Does the same for boxes a and b, positions in the caller's columns. */
