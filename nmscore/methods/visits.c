@@ -7,10 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Frames of up to this many boxes are visited in rank order. With method weighted rows read only
- * the heads of clusters, which stay in the cache longer. */
+/* Frames of up to this many boxes are visited in rank order. */
 #define NEAR_MOST 65536
-#define NEAR_MOST_WEIGHTED 131072
 
 /* A frame of n boxes is crowded if more than COMPARED_MOST * n times a box was compared with a
  * block. */
@@ -84,15 +82,13 @@ bounds_of (const nms__tiles *t, size_t tile)
 int
 nms__tiles_begin (nms__tiles *t, const nms__frame *f, const nms__box_blocks *b)
 {
-  const int weighted = f->method.method == NMS_METHOD_WEIGHTED;
-
-  if (f->count <= (weighted ? NEAR_MOST_WEIGHTED : NEAR_MOST))
+  if (f->count <= NEAR_MOST)
     return 0;
   t->frame = f;
   t->blocks = b;
   t->compared = 0;
   t->reach = 0.0f;
-  if (weighted) {
+  if (f->method.method == NMS_METHOD_WEIGHTED) {
     const float share = nms__fused_share (f);
     if (share <= 0.0f)
       return 0;
