@@ -7,12 +7,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Frames of up to this many boxes are visited in rank order. */
+/* Frames of up to this many boxes are visited in rank order. If the reach is above 1, many boxes
+ * depend on boxes of other tiles, and tiles pay later. */
 #define NEAR_MOST 65536
+#define NEAR_MOST_LONG 262144
 
 /* A frame of n boxes is crowded if more than COMPARED_MOST * n times a box was compared with a
- * block. */
+ * block; with method weighted, which takes far longer in rank order, if more than
+ * COMPARED_MOST_WEIGHTED * n times. */
 #define COMPARED_MOST 2
+#define COMPARED_MOST_WEIGHTED 8
 
 /* Subtracted from the share and added to the reach: more than the rounding errors of a metric, and
  * of a fused box of a few hundred members. */
@@ -20,12 +24,8 @@
 
 #define NONE UINT32_MAX
 
-float
-nms__fused_share (const nms__frame *f)
-{
-  const int bounded = f->method.metric == NMS_METRIC_IOU && !f->rotated;
-  return bounded ? (float) f->bounds.lowest - SLACK : 0.0f;
-}
+/* Set in an element of the stack if the boxes on which it depends were put on the stack. */
+#define EXPANDED ((uint32_t) 1 << 31)
 
 int
 nms__tiles_are_capped (const nms__frame *f)
@@ -37,40 +37,47 @@ nms__tiles_are_capped (const nms__frame *f)
   return limited;
 }
 
-/* Moves both ends of an extent outwards by `reach` times the extent, and by more than the rounding
- * errors of this sum. */
+/* Moves both ends of an extent outwards by the distance of boxes on which the box may depend, and
+ * by more than the rounding errors of this sum. */
 static void
-extend (float reach, float *low, float *high)
+extend (const nms__tiles *t, float *low, float *high)
 {
-  const float by = reach * (*high - *low) + 0x1p-40f;
+  const float extent = *high - *low, far = t->longest - t->part * extent;
+  const float by = (t->reach * extent < far ? t->reach * extent : far) + 0x1p-40f;
 
   *low -= by + fabsf (*low) * 0x1p-20f;
   *high += by + fabsf (*high) * 0x1p-20f;
+}
+
+static inline nms__box
+box_at (const nms__tiles *t, size_t place)
+{
+  const nms__box_columns *c = &t->blocks->box;
+  return (nms__box) { c->x1[place], c->y1[place], c->x2[place], c->y2[place], 0.0f, 0 };
 }
 
 /* Returns the box that each box on which the one at `place` may depend intersects. */
 static nms__box
 reach_of (const nms__tiles *t, size_t place)
 {
-  const nms__box_columns *c = &t->blocks->box;
-  nms__box box = { c->x1[place], c->y1[place], c->x2[place], c->y2[place], 0.0f, 0 };
+  nms__box box = box_at (t, place);
 
-  if (t->reach > 0.0f) {
-    extend (t->reach, &box.x1, &box.x2);
-    extend (t->reach, &box.y1, &box.y2);
+  if (t->longest > 0.0f) {
+    extend (t, &box.x1, &box.x2);
+    extend (t, &box.y1, &box.y2);
   }
   return box;
 }
 
-/* Returns the bounding box of a tile. */
+/* Returns the bounding box of the boxes of a tile, or of what they may depend on. */
 static nms__box
-bounds_of (const nms__tiles *t, size_t tile)
+bounds_of (const nms__tiles *t, size_t tile, nms__box (*part_of) (const nms__tiles *, size_t))
 {
   const size_t first = t->blocks->tile[tile];
-  nms__box all = reach_of (t, first);
+  nms__box all = part_of (t, first);
 
   for (size_t i = first + 1; i < t->blocks->tile[tile + 1]; i++) {
-    const nms__box box = reach_of (t, i);
+    const nms__box box = part_of (t, i);
     all.x1 = box.x1 < all.x1 ? box.x1 : all.x1;
     all.y1 = box.y1 < all.y1 ? box.y1 : all.y1;
     all.x2 = box.x2 > all.x2 ? box.x2 : all.x2;
@@ -79,23 +86,36 @@ bounds_of (const nms__tiles *t, size_t tile)
   return all;
 }
 
+/* Finds the reach of method weighted. */
+static void
+find_reach (nms__tiles *t)
+{
+  const nms__frame *f = t->frame;
+  const float limit = f->bounds.lowest > SLACK ? (float) f->bounds.lowest - SLACK : 0.0f;
+  const float share = f->method.metric == NMS_METRIC_IOU ? limit : 0.0f;
+
+  t->share = share;
+  t->part = f->method.metric == NMS_METRIC_IOS ? limit : 0.0f;
+  t->longest = f->side * (1.0f + SLACK);
+  t->reach = share > 0.0f ? SLACK : INFINITY;
+  if (share > 0.0f && share < 0.5f)
+    t->reach += (1.0f - 2.0f * share) / share;
+}
+
 int
 nms__tiles_begin (nms__tiles *t, const nms__frame *f, const nms__box_blocks *b)
 {
-  if (f->count <= NEAR_MOST)
-    return 0;
   t->frame = f;
   t->blocks = b;
   t->compared = 0;
-  t->reach = 0.0f;
-  if (f->method.method == NMS_METHOD_WEIGHTED) {
-    const float share = nms__fused_share (f);
-    if (share <= 0.0f)
-      return 0;
-    t->reach = share < 0.5f ? (1.0f - 2.0f * share) / share + SLACK : SLACK;
-  }
+  t->reach = t->longest = 0.0f;
+  if (f->method.method == NMS_METHOD_WEIGHTED)
+    find_reach (t);
+  if (f->count <= (t->reach > 1.0f ? NEAR_MOST_LONG : NEAR_MOST)
+      || (t->longest > 0.0f && f->rotated))
+    return 0;
   for (size_t tile = 0; tile < b->tile_count; tile++) {
-    const nms__box bounds = bounds_of (t, tile);
+    const nms__box bounds = bounds_of (t, tile, box_at);
     nms__put_box (&b->tile_bounds, tile, &bounds, 0);
   }
   return 1;
@@ -111,9 +131,9 @@ nms__tiles_enter (nms__tiles *t, size_t tile)
   t->first = t->blocks->tile[tile];
   t->end = t->blocks->tile[tile + 1];
   t->near_count = 0;
+  const nms__box all = bounds_of (t, tile, reach_of);
   for (size_t i = tile + 1; i < t->blocks->tile_count; i++) {
-    if (c->x1[i] > c->x2[tile] || c->x2[i] < c->x1[tile] || c->y1[i] > c->y2[tile]
-        || c->y2[i] < c->y1[tile])
+    if (c->x1[i] > all.x2 || c->x2[i] < all.x1 || c->y1[i] > all.y2 || c->y2[i] < all.y1)
       continue;
     const nms__box box = { c->x1[i], c->y1[i], c->x2[i], c->y2[i], 0.0f, 0 };
     if (t->near_count < NMS__BLOCK)
@@ -135,36 +155,58 @@ nms__tiles_cross (const nms__tiles *t, size_t place)
   return t->frame->kernels->overlap_block (&near, 0, t->near_count, &box, NULL, NULL) != 0;
 }
 
+/* Returns whether nms__tiles_hold for an extent of the fused box and one of the member. */
+static int
+extents_hold (const nms__tiles *t, float low, float high, float other_low, float other_high)
+{
+  const float extent = high - low, other = other_high - other_low;
+  const float greater = extent > other ? extent : other, lesser = extent > other ? other : extent;
+  const float common = (high < other_high ? high : other_high)
+      - (low > other_low ? low : other_low);
+
+  return common >= t->share * greater && common >= t->part * lesser && extent <= t->longest;
+}
+
+int
+nms__tiles_hold (const nms__tiles *t, const float fused[4], const float member[4])
+{
+  return extents_hold (t, fused[0], fused[2], member[0], member[2])
+      && extents_hold (t, fused[1], fused[3], member[1], member[3]);
+}
+
 int
 nms__tiles_crowded (const nms__tiles *t)
 {
-  return t->compared > COMPARED_MOST * t->frame->count;
+  const size_t most = t->longest > 0.0f ? COMPARED_MOST_WEIGHTED : COMPARED_MOST;
+  return t->compared > most * t->frame->count;
 }
 
-/* Returns the highest-ranked waiting box that ranks above the one at `place` and on which it may
- * depend, or NONE. */
-static uint32_t
-find_above (nms__visits *v, uint32_t place)
+/* Puts the waiting boxes that rank above the one at `place`, and on which it may depend, on the
+ * stack. If they do not fit, the frame counts as crowded. */
+static void
+push_above (nms__visits *v, uint32_t place)
 {
-  uint32_t best = NONE, least = v->rank[place];
+  const uint32_t own = v->rank[place];
   nms__row row;
 
   nms__row_begin (&row, v->tiles.frame, v->tiles.blocks, place, v->waiting);
   row.upright = 1;
-  if (v->tiles.reach > 0.0f) {
+  if (v->tiles.longest > 0.0f) {
     row.box = reach_of (&v->tiles, place);
     row.min_size_ratio = 0.0f; /* one fused box may be similar to two boxes that are not */
   }
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
       const size_t other = row.first + nms__lowest_bit (left);
-      if (v->rank[other] < least) {
-        best = (uint32_t) other;
-        least = v->rank[other];
+      if (v->rank[other] > own)
+        continue;
+      if (v->depth == v->tiles.blocks->count) {
+        v->tiles.compared = UINT64_MAX;
+        return;
       }
+      v->stack[v->depth++] = v->was ? v->was[other] : (uint32_t) other;
     }
   v->tiles.compared += row.compared;
-  return best;
 }
 
 /* Sorts `list` by tile and rank, and fills `rank`. */
@@ -250,17 +292,16 @@ static uint32_t
 next_of_stack (nms__visits *v)
 {
   while (v->depth && !nms__tiles_crowded (&v->tiles)) {
-    const uint32_t top = place_at (v, v->stack[v->depth - 1]);
-    if (!nms__place_is_set (v->waiting, top)) {
+    const uint32_t top = v->stack[v->depth - 1], place = place_at (v, top & ~EXPANDED);
+    const int waiting = nms__place_is_set (v->waiting, place);
+    if (!waiting || top & EXPANDED) {
       v->depth--;
-      continue;
+      if (waiting)
+        return place;
+    } else {
+      v->stack[v->depth - 1] |= EXPANDED;
+      push_above (v, place);
     }
-    const uint32_t above = find_above (v, top);
-    if (above == NONE) {
-      v->depth--;
-      return top;
-    }
-    v->stack[v->depth++] = v->was ? v->was[above] : above;
   }
   return NONE;
 }

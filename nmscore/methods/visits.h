@@ -9,11 +9,14 @@
  * order of two such boxes is decided by their ranks.
  *
  * With method weighted, two boxes depend on each other if some fused box overlaps both by more than
- * the threshold. It then overlaps each, along both axes, by at least a share s of its own extent
- * and of that of the box (nms__fused_share). Let w be its width. If the two boxes are apart, s * w
- * of it lies in each of them, and so the gap is at most (1 - 2 * s) * w, where s * w is at most the
- * width of either box. A fused box moves towards its new member and still overlaps it by the share,
- * unless rounding errors are large; the method checks it.
+ * the threshold. If they are apart, the gap is at most the width w of the fused box, without what
+ * it has in common with them. No fused box is wider than the widest box. With IoU it has at least a
+ * share s of w in common with each of them, and of the width of that box: the gap is at most
+ * (1 - 2 * s) * w, and s * w is at most the width of either box. With IoS the share is one of the
+ * lesser width: the gap is at most w without s times the width of either box. All this holds for
+ * heights, too. A fused box moves towards its new member and still has the share in common with it,
+ * unless rounding errors are large; the method checks it with nms__tiles_hold. Rotated boxes are
+ * visited in rank order.
  */
 #ifndef NMS_VISITS_H
 #define NMS_VISITS_H
@@ -28,23 +31,23 @@ typedef struct nms__tiles {
   size_t near_count; /* tiles that intersect it; `near` has the first NMS__BLOCK of them */
   float near[5][NMS__BLOCK]
       __attribute__ ((aligned (NMS__ALIGN))); /* bounding boxes of these tiles */
-  float reach; /* greatest distance of two boxes of which one may depend on the other, in widths or
-                * heights of either; 0 if they must intersect */
+
+  /* Only with method weighted. Two boxes of which one may depend on the other are apart by at most
+   * `reach` times the extent of either, and by at most `longest` without `part` times it. */
+  float reach;   /* INFINITY if not bounded by the extents */
+  float longest; /* longest side of a box or fused box; 0 with other methods */
+  float share;   /* s with IoU, otherwise 0 */
+  float part;    /* s with IoS, otherwise 0 */
+
   uint64_t compared; /* comparisons of a box with a block so far, counted by the caller */
 } nms__tiles;
-
-/* Returns the share s: if a fused box of method weighted overlaps a box, their intersection has at
- * least s times the width and s times the height of either. With IoS, ProbIoU and rotated boxes
- * there is no such s above 0, and the function returns 0 or less. */
-float nms__fused_share (const nms__frame *frame);
 
 /* Returns whether a total cap or a cap of a class may be filled. Methods in which a box over a cap
  * affects no other box then visit the boxes in rank order. */
 int nms__tiles_are_capped (const nms__frame *frame);
 
-/* Finds the bounding boxes. Returns 0 if the frame is so small that its boxes stay in the cache, or
- * if the method is weighted and a box may depend on any other: the method then visits them in rank
- * order. */
+/* Finds the bounding boxes. Returns 0 if the method visits the boxes in rank order: if the frame is
+ * so small that they stay in the cache, or if the method is weighted and boxes are rotated. */
 int nms__tiles_begin (nms__tiles *tiles, const nms__frame *frame, const nms__box_blocks *blocks);
 
 /* Makes tile `tile` the current one. */
@@ -52,6 +55,9 @@ void nms__tiles_enter (nms__tiles *tiles, size_t tile);
 
 /* Returns whether the box at `place` may depend on a box of another tile than the current one. */
 int nms__tiles_cross (const nms__tiles *tiles, size_t place);
+
+/* Returns whether a fused box and its new member have in common what the reach needs. */
+int nms__tiles_hold (const nms__tiles *tiles, const float fused[4], const float member[4]);
 
 /* Returns whether the frame is crowded, as the number of comparisons shows: most boxes depend on
  * boxes of other tiles, so that the method visits the boxes in rank order. */
@@ -69,7 +75,8 @@ typedef struct nms__visits {
   uint32_t *list;        /* boxes, by place at the start, sorted by tile, then rank */
   size_t next, list_end; /* the next element of `list`, and the end of the current tile in it */
   size_t tile;           /* number of the next tile */
-  uint32_t *stack;       /* boxes, by place at the start; each depends on the one above it */
+  uint32_t *stack;       /* boxes, by place at the start, that are visited before the next one of
+                          * the list; those on which a box depends lie above it */
   size_t depth;
 } nms__visits;
 

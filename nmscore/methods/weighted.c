@@ -30,9 +30,8 @@ typedef struct weighted {
   nms__frame *frame;
   nms__box_blocks blocks;
   nms__visits visits;
-  int by_tile; /* whether the boxes are visited by tiles */
-  int strayed; /* whether a fused box and a member had less than nms__fused_share in common */
-  float share; /* nms__fused_share of the frame, if by tiles */
+  int by_tile;              /* whether the boxes are visited by tiles */
+  int strayed;              /* whether nms__tiles_hold returned 0 */
   uint64_t *order, *order2; /* packed keys, for sorting */
   uint64_t *heads;          /* a bit for each place: the boxes that are a cluster's head */
   uint64_t *waiting;        /* a bit for each place, for the visits: the boxes not yet visited */
@@ -177,17 +176,6 @@ corners_of (const weighted *w, size_t place, size_t head, float c[4])
     nms__box_blocks_corners (b, place, c);
 }
 
-/* Returns whether two extents have at least a share of each in common. */
-static int
-have_in_common (float share, float low, float high, float other_low, float other_high)
-{
-  const float extent = high - low, other = other_high - other_low;
-  const float common = (high < other_high ? high : other_high)
-      - (low > other_low ? low : other_low);
-
-  return common >= share * (extent > other ? extent : other);
-}
-
 /* Adds the box at `place` to the cluster with that head, and moves the head. */
 static void
 join (weighted *w, size_t place, float score, uint32_t head)
@@ -210,9 +198,7 @@ join (weighted *w, size_t place, float score, uint32_t head)
   w->previous[member] = c->last;
   c->last = member;
   nms__fused_mean (c->corners, c->sums.scores, box);
-  w->strayed |= w->by_tile
-      && (!have_in_common (w->share, box[0], box[2], corners[0], corners[2])
-          || !have_in_common (w->share, box[1], box[3], corners[1], corners[3]));
+  w->strayed |= w->by_tile && !nms__tiles_hold (&w->visits.tiles, box, corners);
   if (f->rotated)
     nms__rotated_turn_back (&w->blocks.rotation[head], box);
   nms__box_blocks_move (f, &w->blocks, head, box);
@@ -246,7 +232,6 @@ start_tiles (weighted *w, const uint64_t *order)
   if (!nms__visits_begin (&w->visits, f, &w->blocks, order, spare, w->waiting))
     return;
   w->by_tile = 1;
-  w->share = nms__fused_share (f);
   w->at = w->tracks;
   w->was = w->tracks + f->count;
   nms__visits_track (&w->visits, w->at, w->was);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Methods and metrics with more boxes than the random calls have, so that a row crosses groups of
- * blocks: 3,000 boxes and 400 rotated ones are compared with the reference, and 135,000 boxes in
- * equal parts, which are not visited in rank order, with one part.
+ * blocks: 3,000 boxes and 400 rotated ones are compared with the reference, and 135,000 or 270,000
+ * boxes in equal parts, which are not visited in rank order, with one part.
  */
 #include "boxgen.h"
 #include "enginecheck.h"
@@ -47,8 +47,9 @@ struct Frame {
 };
 
 #define PARTS 45
+#define PARTS_WEIGHTED 90
 #define PART_BOXES 3000
-#define MOST (PARTS * PART_BOXES)
+#define MOST (PARTS_WEIGHTED * PART_BOXES)
 
 static float rows[MOST][4], scores[MOST], angles[MOST];
 static int32_t class_ids[MOST], parents[MOST];
@@ -232,10 +233,12 @@ static const struct {
   int uneven; /* every second box is small */
   float far;  /* added to coordinates; the means of clusters are then rounded by whole numbers */
   int angles;
+  int weighted; /* weighted by IoS and by ProbIoU only, which do so with more boxes */
 } parts[] = { { "boxes", 600, 0, 0, 0, 0, 0 }, { "classes and parents", 600, 1, 1, 0, 0, 0 },
   { "sizes", 600, 0, 0, 0.75f, 0, 0 }, { "uneven boxes of three classes", 600, 1, 0, 0, 1, 0 },
   { "boxes far from the origin", 600, 0, 0, 0, 0, 0x1p22f },
   { "rotated boxes", 600, 0, 1, 0.75f, 0, 0, 1 },
+  { "weighted by other metrics", 600, 0, 0, 0, 0, 0, 0, 1 },
   { "so many that methods begin again in rank order", 200, 0, 0, 0, 0, 0 }, { NULL } };
 
 /* Coordinates are small integers, so that the metrics of a pair are the same in each part. The
@@ -247,8 +250,9 @@ test_parts (gconstpointer data)
   g_autoptr (nms_context) ctx = nms_context_new (), alone = nms_context_new (),
                           capped = nms_context_new ();
   BoxRandom random = { 7 };
+  const size_t part_count = row->weighted ? PARTS_WEIGHTED : PARTS;
   nms_boxes all = { .size = sizeof all,
-    .count = MOST,
+    .count = part_count * PART_BOXES,
     .score = { scores, 0 },
     .class_id = { row->with_classes ? class_ids : NULL, 0 },
     .parent = { row->with_parents ? parents : NULL, 0 },
@@ -257,7 +261,7 @@ test_parts (gconstpointer data)
   nms_boxes_set_rows (&all, rows[0]);
   nms_boxes one = all;
   one.count = PART_BOXES;
-  for (size_t i = 0; i < MOST; i++) {
+  for (size_t i = 0; i < all.count; i++) {
     const size_t part = i / PART_BOXES, same = i % PART_BOXES;
     float *c = rows[i];
     if (part == 0)
@@ -273,23 +277,27 @@ test_parts (gconstpointer data)
     class_ids[i] = (int32_t) (same % 3);
     parents[i] = same % 4 == 1 ? (int32_t) i - 1 : -1;
   }
-  for (uint32_t k = 0; k < CALLS; k++) {
-    const int weighted = k + 1 == NMS_METHOD_WEIGHTED;
+  for (uint32_t k = 0; k < (row->weighted ? 2 : CALLS); k++) {
+    const int weighted = row->weighted || k + 1 == NMS_METHOD_WEIGHTED;
     nms_options options;
     set_call (&options, k, row->min_size_ratio);
+    if (row->weighted) {
+      options.method = NMS_METHOD_WEIGHTED;
+      options.metric = k ? NMS_METRIC_PROBIOU : NMS_METRIC_IOS;
+    }
     nms_result a;
     const nms_result b = run (ctx, &all, &options);
-    for (size_t part = 0; part < PARTS; part++) {
+    for (size_t part = 0; part < part_count; part++) {
       nms_boxes_set_rows (&one, rows[weighted ? part * PART_BOXES : 0]);
       if (weighted || part == 0)
         a = run (alone, &one, &options);
       compare_part (&a, &b, part, weighted);
     }
-    if (k + 1 == NMS_METHOD_MATRIX_LINEAR || k + 1 == NMS_METHOD_MERGE) {
+    if (!row->weighted && (k + 1 == NMS_METHOD_MATRIX_LINEAR || k + 1 == NMS_METHOD_MERGE)) {
       options.max_detections = b.kept_count / 3;
       const nms_result c = run (capped, &all, &options);
       g_assert_cmpuint (c.kept_count, ==, b.kept_count / 3);
-      compare_cap (&b, &c, MOST, k + 1 == NMS_METHOD_MERGE);
+      compare_cap (&b, &c, all.count, k + 1 == NMS_METHOD_MERGE);
     }
   }
 }
