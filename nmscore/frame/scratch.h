@@ -59,6 +59,13 @@ nms__put_box (const nms__box_columns *c, size_t i, const nms__box *box, int by_c
     c->class_id[i] = box->class_id;
 }
 
+/* Returns the corners of box i, without its scaled area and class. */
+static inline nms__box
+nms__corners_at (const nms__box_columns *c, size_t i)
+{
+  return (nms__box) { c->x1[i], c->y1[i], c->x2[i], c->y2[i], 0.0f, 0 };
+}
+
 static inline nms__columns
 nms__columns_of (const nms__box_columns *c, int by_class)
 {

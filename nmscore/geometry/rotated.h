@@ -81,7 +81,7 @@ float nms__upright_probiou (const nms__box *a, const nms__box *b, double least_s
 /* rotated_columns.c: the columns of the screen (rotated_screen.h). */
 void nms__rotated_take_columns (nms__arena *a, nms__rotated_columns *c, size_t boxes);
 
-/* Writes the centre of a box. */
+/* Writes the centre of a box to `origin`. */
 void nms__rotated_origin (const nms__rotated *rotated, double origin[2]);
 
 /* Returns the values of a box with this scaled area. */

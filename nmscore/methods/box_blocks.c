@@ -273,20 +273,16 @@ find_tiles (nms__box_blocks *b, const uint64_t *keys)
   b->tile[b->tile_count] = (uint32_t) b->count;
 }
 
-/* Widens `bounds` to contain `box`. */
-static inline void
-widen (nms__box *bounds, const nms__box *box)
+nms__box
+nms__bounding_box (const nms__box_columns *boxes, size_t first, size_t end)
 {
-  bounds->x1 = box->x1 < bounds->x1 ? box->x1 : bounds->x1;
-  bounds->y1 = box->y1 < bounds->y1 ? box->y1 : bounds->y1;
-  bounds->x2 = box->x2 > bounds->x2 ? box->x2 : bounds->x2;
-  bounds->y2 = box->y2 > bounds->y2 ? box->y2 : bounds->y2;
-}
+  nms__box all = nms__corners_at (boxes, first);
 
-static inline nms__box
-corners_at (const nms__box_columns *c, size_t i)
-{
-  return (nms__box) { c->x1[i], c->y1[i], c->x2[i], c->y2[i], 0.0f, 0 };
+  for (size_t i = first + 1; i < end; i++) {
+    const nms__box box = nms__corners_at (boxes, i);
+    nms__widen (&all, &box);
+  }
+  return all;
 }
 
 /* Writes the bounding box of each NMS__BLOCK boxes. */
@@ -295,11 +291,7 @@ find_bounds (const nms__box_columns *boxes, size_t count, nms__box_columns *boun
 {
   for (size_t first = 0; first < count; first += NMS__BLOCK) {
     const size_t end = count - first < NMS__BLOCK ? count : first + NMS__BLOCK;
-    nms__box all = corners_at (boxes, first);
-    for (size_t i = first + 1; i < end; i++) {
-      const nms__box box = corners_at (boxes, i);
-      widen (&all, &box);
-    }
+    const nms__box all = nms__bounding_box (boxes, first, end);
     nms__put_box (bounds, first / NMS__BLOCK, &all, 0);
   }
 }
@@ -502,9 +494,9 @@ lower_at (float *least, size_t i, float value)
 static void
 widen_at (const nms__box_columns *c, size_t i, const nms__box *box)
 {
-  nms__box bounds = corners_at (c, i);
+  nms__box bounds = nms__corners_at (c, i);
 
-  widen (&bounds, box);
+  nms__widen (&bounds, box);
   nms__put_box (c, i, &bounds, 0);
 }
 
@@ -698,17 +690,15 @@ of_class (const nms__row *r, size_t first)
 static inline int
 measure_rotated (const nms__row *r, size_t place, size_t other, float *value)
 {
-  const nms__box_blocks *b = r->blocks;
   const nms__frame *f = r->frame;
-  const int in_order = b->position[place] < b->position[other];
-  const nms__rotated *first = &b->rotation[in_order ? place : other],
-                     *second = &b->rotation[in_order ? other : place];
+  const nms__rotated *pair[2];
   const float ratio = f->method.min_size_ratio;
 
-  if (ratio > 0.0f && nms__sizes_differ (rotated_area (first), rotated_area (second), ratio))
+  nms__rotated_pair (r->blocks, place, other, pair);
+  if (ratio > 0.0f && nms__sizes_differ (rotated_area (pair[0]), rotated_area (pair[1]), ratio))
     return 0;
   return nms__row_is_unmeasured (f)
-      || nms__rotated_metric (first, second, r->metric, b->pair.alike, value);
+      || nms__rotated_metric (pair[0], pair[1], r->metric, r->blocks->pair.alike, value);
 }
 
 /* Writes the metrics of pairs with a rotated box, and ProbIoU. Clears the bits of boxes that are
@@ -727,7 +717,7 @@ refine (nms__row *r)
         || (f->rotated && !measure_rotated (r, r->place, other, &r->value[i])))
       r->mask &= ~((uint64_t) 1 << i);
     else if (r->metric == NMS_METRIC_PROBIOU && !f->rotated) {
-      const nms__box box = corners_at (&r->blocks->box, other);
+      const nms__box box = nms__corners_at (&r->blocks->box, other);
       r->value[i] = nms__upright_probiou (&r->box, &box, r->blocks->pair.alike);
       if (r->value[i] < 0.0f)
         r->mask &= ~((uint64_t) 1 << i);

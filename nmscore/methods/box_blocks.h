@@ -63,12 +63,10 @@ typedef struct nms__box_blocks {
   /* The columns as kernels read them; those by area have `least` as `scaled`. */
   nms__columns box_view, bounds_view, group_view, bounds_by_area, group_by_area;
 
-  /* Only if the frame has rotated boxes, in the scratch of the engines: the rotations, by place, in
-   * the memory of those of the frame, and the screen, by place, with the origin of its
-   * coordinates. */
-  nms__rotated *rotation;
-  nms__rotated_columns rotated;
-  double origin[2];
+  /* Filled only if the frame has rotated boxes; both arrays lie in the scratch of the engines. */
+  nms__rotated *rotation;       /* by place, in the memory of the frame's rotations */
+  nms__rotated_columns rotated; /* the screen, by place */
+  double origin[2];             /* of the coordinates of the screen */
 
   /* The first place of each tile, and at last `count`; only for more than NMS__TILE_MOST boxes. A
    * tile has the boxes of one square along the Z-order curve: about NMS__TILE if the density is
@@ -85,7 +83,8 @@ typedef struct nms__box_blocks {
 /* Lays out the arrays for up to `boxes` boxes. */
 void nms__box_blocks_take (nms__arena *arena, nms__box_blocks *blocks, size_t boxes);
 
-/* Sorts the boxes of the frame into the blocks. The frame's rotations are lost. */
+/* Sorts the boxes of the frame into the blocks. Moves the frame's rotations to `rotation`, after
+ * which frame->rotations is NULL. */
 void nms__box_blocks_fill (nms__frame *frame, nms__box_blocks *blocks);
 
 /* Replaces the corners of the box at `place`. A rotated box keeps its angle, and `corners` are
@@ -106,6 +105,31 @@ nms__box_blocks_corners (const nms__box_blocks *b, size_t place, float c[4])
   c[2] = b->box.x2[place];
   c[3] = b->box.y2[place];
 }
+
+/* Writes the rotations of the boxes at two places, the box that comes first in the caller's columns
+ * first, as nms__rotated_exceeds and nms__rotated_metric need them. */
+static inline void
+nms__rotated_pair (const nms__box_blocks *b, size_t place, size_t other,
+    const nms__rotated *pair[2])
+{
+  const int in_order = b->position[place] < b->position[other];
+
+  pair[0] = &b->rotation[in_order ? place : other];
+  pair[1] = &b->rotation[in_order ? other : place];
+}
+
+/* Widens `bounds` to contain `box`. */
+static inline void
+nms__widen (nms__box *bounds, const nms__box *box)
+{
+  bounds->x1 = box->x1 < bounds->x1 ? box->x1 : bounds->x1;
+  bounds->y1 = box->y1 < bounds->y1 ? box->y1 : bounds->y1;
+  bounds->x2 = box->x2 > bounds->x2 ? box->x2 : bounds->x2;
+  bounds->y2 = box->y2 > bounds->y2 ? box->y2 : bounds->y2;
+}
+
+/* Returns the bounding box of the boxes first..end-1, at least one. */
+nms__box nms__bounding_box (const nms__box_columns *boxes, size_t first, size_t end);
 
 /* Returns the number of blocks. */
 static inline size_t

@@ -44,10 +44,9 @@ suppresses (const nms__frame *f, const nms__box_blocks *b, size_t place, size_t 
 
   if (!nms__row_is_unmeasured (f))
     return nms__overlaps (f, pos, v);
-  const nms__rotated *kept = &b->rotation[place], *candidate = &b->rotation[other];
-  const int in_order = b->position[place] < pos;
-  return nms__rotated_exceeds (in_order ? kept : candidate, in_order ? candidate : kept,
-      nms__candidate_limit (f, pos));
+  const nms__rotated *pair[2];
+  nms__rotated_pair (b, place, other, pair);
+  return nms__rotated_exceeds (pair[0], pair[1], nms__candidate_limit (f, pos));
 }
 
 /* Removes the boxes that the kept box at `place` suppresses from the undecided ones. */

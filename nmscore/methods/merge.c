@@ -106,8 +106,8 @@ claim_by_rank (const merge *m, size_t place, uint32_t *by, uint32_t *head, int t
     }
 }
 
-/* Writes the corners of the box at `place` as a member of the cluster whose head is at the place
- * `head`. */
+/* Writes the corners of the box at `place` in the coordinates of the cluster's head, which is at
+ * the place `head`. */
 static void
 corners_of (const merge *m, size_t place, size_t head, float c[4])
 {
@@ -120,7 +120,7 @@ corners_of (const merge *m, size_t place, size_t head, float c[4])
     nms__box_blocks_corners (b, place, c);
 }
 
-/* Makes the box at `pos`, with its corners as a member, the head of a cluster. Returns the
+/* Makes the box at `pos` the head of a cluster; `corners` are those of corners_of. Returns the
  * cluster's number, or NO_CLUSTER if a cap is full. */
 static uint32_t
 start_cluster (const merge *m, size_t pos, const float corners[4])

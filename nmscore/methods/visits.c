@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Frames of up to this many boxes are visited in rank order. If the reach is above 1, many boxes
- * depend on boxes of other tiles, and tiles pay later. */
+/* Frames of up to NEAR_MOST boxes are visited in rank order, and those of up to NEAR_MOST_LONG
+ * boxes if the reach is above 1: many boxes then depend on boxes of other tiles. */
 #define NEAR_MOST 65536
 #define NEAR_MOST_LONG 262144
 
@@ -49,18 +49,11 @@ extend (const nms__tiles *t, float *low, float *high)
   *high += by + fabsf (*high) * 0x1p-20f;
 }
 
-static inline nms__box
-box_at (const nms__tiles *t, size_t place)
-{
-  const nms__box_columns *c = &t->blocks->box;
-  return (nms__box) { c->x1[place], c->y1[place], c->x2[place], c->y2[place], 0.0f, 0 };
-}
-
 /* Returns the box that each box on which the one at `place` may depend intersects. */
 static nms__box
 reach_of (const nms__tiles *t, size_t place)
 {
-  nms__box box = box_at (t, place);
+  nms__box box = nms__corners_at (&t->blocks->box, place);
 
   if (t->longest > 0.0f) {
     extend (t, &box.x1, &box.x2);
@@ -69,24 +62,7 @@ reach_of (const nms__tiles *t, size_t place)
   return box;
 }
 
-/* Returns the bounding box of the boxes of a tile, or of what they may depend on. */
-static nms__box
-bounds_of (const nms__tiles *t, size_t tile, nms__box (*part_of) (const nms__tiles *, size_t))
-{
-  const size_t first = t->blocks->tile[tile];
-  nms__box all = part_of (t, first);
-
-  for (size_t i = first + 1; i < t->blocks->tile[tile + 1]; i++) {
-    const nms__box box = part_of (t, i);
-    all.x1 = box.x1 < all.x1 ? box.x1 : all.x1;
-    all.y1 = box.y1 < all.y1 ? box.y1 : all.y1;
-    all.x2 = box.x2 > all.x2 ? box.x2 : all.x2;
-    all.y2 = box.y2 > all.y2 ? box.y2 : all.y2;
-  }
-  return all;
-}
-
-/* Finds the reach of method weighted. */
+/* Sets reach, longest, share and part for method weighted. */
 static void
 find_reach (nms__tiles *t)
 {
@@ -115,7 +91,7 @@ nms__tiles_begin (nms__tiles *t, const nms__frame *f, const nms__box_blocks *b)
       || (t->longest > 0.0f && f->rotated))
     return 0;
   for (size_t tile = 0; tile < b->tile_count; tile++) {
-    const nms__box bounds = bounds_of (t, tile, box_at);
+    const nms__box bounds = nms__bounding_box (&b->box, b->tile[tile], b->tile[tile + 1]);
     nms__put_box (&b->tile_bounds, tile, &bounds, 0);
   }
   return 1;
@@ -131,11 +107,15 @@ nms__tiles_enter (nms__tiles *t, size_t tile)
   t->first = t->blocks->tile[tile];
   t->end = t->blocks->tile[tile + 1];
   t->near_count = 0;
-  const nms__box all = bounds_of (t, tile, reach_of);
+  nms__box all = nms__corners_at (c, tile); /* contains what the boxes of the tile may depend on */
+  for (size_t place = t->first; t->longest > 0.0f && place < t->end; place++) {
+    const nms__box box = reach_of (t, place);
+    nms__widen (&all, &box);
+  }
   for (size_t i = tile + 1; i < t->blocks->tile_count; i++) {
     if (c->x1[i] > all.x2 || c->x2[i] < all.x1 || c->y1[i] > all.y2 || c->y2[i] < all.y1)
       continue;
-    const nms__box box = { c->x1[i], c->y1[i], c->x2[i], c->y2[i], 0.0f, 0 };
+    const nms__box box = nms__corners_at (c, i);
     if (t->near_count < NMS__BLOCK)
       nms__put_box (&near, t->near_count, &box, 0);
     t->near_count++;
@@ -155,7 +135,7 @@ nms__tiles_cross (const nms__tiles *t, size_t place)
   return t->frame->kernels->overlap_block (&near, 0, t->near_count, &box, NULL, NULL) != 0;
 }
 
-/* Returns whether nms__tiles_hold for an extent of the fused box and one of the member. */
+/* Tests what nms__tiles_hold tests, along one axis. */
 static int
 extents_hold (const nms__tiles *t, float low, float high, float other_low, float other_high)
 {

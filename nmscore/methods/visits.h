@@ -36,8 +36,8 @@ typedef struct nms__tiles {
    * `reach` times the extent of either, and by at most `longest` without `part` times it. */
   float reach;   /* INFINITY if not bounded by the extents */
   float longest; /* longest side of a box or fused box; 0 with other methods */
-  float share;   /* s with IoU, otherwise 0 */
-  float part;    /* s with IoS, otherwise 0 */
+  float share;   /* the share s with metric IoU; 0 with others */
+  float part;    /* the share s with metric IoS; 0 with others */
 
   uint64_t compared; /* comparisons of a box with a block so far, counted by the caller */
 } nms__tiles;
@@ -56,7 +56,8 @@ void nms__tiles_enter (nms__tiles *tiles, size_t tile);
 /* Returns whether the box at `place` may depend on a box of another tile than the current one. */
 int nms__tiles_cross (const nms__tiles *tiles, size_t place);
 
-/* Returns whether a fused box and its new member have in common what the reach needs. */
+/* Returns whether a fused box, after it got a new member, is as the reach assumes: its sides are at
+ * most `longest`, and along both axes it has the share in common with the member. */
 int nms__tiles_hold (const nms__tiles *tiles, const float fused[4], const float member[4]);
 
 /* Returns whether the frame is crowded, as the number of comparisons shows: most boxes depend on
@@ -75,8 +76,8 @@ typedef struct nms__visits {
   uint32_t *list;        /* boxes, by place at the start, sorted by tile, then rank */
   size_t next, list_end; /* the next element of `list`, and the end of the current tile in it */
   size_t tile;           /* number of the next tile */
-  uint32_t *stack;       /* boxes, by place at the start, that are visited before the next one of
-                          * the list; those on which a box depends lie above it */
+  uint32_t *stack;       /* boxes, by place at the start, that are visited before the next box of
+                          * `list`; the boxes on which a box depends lie above it */
   size_t depth;
 } nms__visits;
 
