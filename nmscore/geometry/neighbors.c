@@ -200,7 +200,6 @@ find_runs (const nms__frame *f, nms__runs *r, const uint64_t *order)
   double origin[2];
 
   r->count = 0;
-  r->rotated.by_smaller = 0;
   if (f->rotated)
     nms__rotated_origin (&f->rotations[f->index[(uint32_t) order[f->count / 2]]], origin);
   for (size_t i = 0; i < f->count; i++) {

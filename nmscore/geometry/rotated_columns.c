@@ -19,6 +19,8 @@ nms__rotated_take_columns (nms__arena *a, nms__rotated_columns *c, size_t boxes)
   c->length = nms__take (a, boxes, sizeof *c->length);
   c->thickness = nms__take (a, boxes, sizeof *c->thickness);
   c->scaled = nms__take (a, boxes, sizeof *c->scaled);
+  c->limit = NMS__BY_SUM;
+  c->alike = 0.0f;
 }
 
 /* Returns a coordinate of a box's centre: axis 0 is x, 1 is y. */

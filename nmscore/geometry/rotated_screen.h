@@ -10,18 +10,25 @@
 
 #include "geometry/overlap.h"
 
+typedef enum nms__rotated_limit {
+  NMS__BY_SUM,     /* an intersection above the sum of the scaled areas */
+  NMS__BY_SMALLER, /* an intersection above the smaller scaled area */
+  NMS__BY_SHAPE,   /* a Bhattacharyya coefficient whose square is at least `alike`; its bound
+                    * depends on the shapes and the angle */
+} nms__rotated_limit;
+
 typedef struct nms__rotated_box {
   float x, y;              /* centre, relative to an origin */
   float half_w, half_h;    /* half the sides of the upright bounding box; enlarged */
   float cos, sin;          /* direction of the longer side */
   float length, thickness; /* half the longer side, half the shorter side; enlarged */
-  float scaled;            /* scaled area */
+  float scaled;            /* scaled area; for NMS__BY_SHAPE the shorter side over the longer */
 } nms__rotated_box;
 
 typedef struct nms__rotated_columns {
   float *x, *y, *half_w, *half_h, *cos, *sin, *length, *thickness, *scaled;
-  int by_smaller; /* A pair may exceed the limit if its intersection is above the sum of the scaled
-                   * areas, or, if this is nonzero, above the smaller scaled area. */
+  int limit;   /* what a pair that may exceed the limit has: an nms__rotated_limit */
+  float alike; /* for NMS__BY_SHAPE */
 } nms__rotated_columns;
 
 #endif

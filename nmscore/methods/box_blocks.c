@@ -331,17 +331,26 @@ rotated_area (const nms__rotated *r)
   return nms__area (r->corners[0], r->corners[1], r->corners[2], r->corners[3]);
 }
 
+/* Returns what the screen needs as `scaled`. DIoU and GIoU are at most IoU. */
+static float
+scaled_of (const nms__frame *f, const nms__rotated *r)
+{
+  const float w = r->corners[2] - r->corners[0], h = r->corners[3] - r->corners[1];
+  const float longer = w > h ? w : h;
+
+  if (f->method.metric == NMS_METRIC_PROBIOU)
+    return longer > 0.0f ? (w < h ? w : h) / longer : 0.0f;
+  return is_by_limit (f) ? f->bounds.factor * rotated_area (r) : 0.0f;
+}
+
 /* Writes the box at `place` to the screen of rotated boxes, which excludes pairs that do not
- * intersect, and those whose IoU, or IoS if that is the metric, does not exceed the limit if these
- * have no effect: DIoU and GIoU are at most IoU, but ProbIoU is not. The corners are those
- * of the fused box if it has replaced the caller's. */
+ * intersect, and those whose metric does not exceed the limit if these have no effect. The corners
+ * are those of the fused box if it has replaced the caller's. */
 static void
 put_rotated (const nms__frame *f, const nms__box_blocks *b, size_t place)
 {
   const nms__rotated *r = &b->rotation[place];
-  const int by_limit = is_by_limit (f) && f->method.metric != NMS_METRIC_PROBIOU;
-  const nms__rotated_box box = nms__rotated_box_of (r, b->origin,
-      by_limit ? f->bounds.factor * rotated_area (r) : 0.0f);
+  const nms__rotated_box box = nms__rotated_box_of (r, b->origin, scaled_of (f, r));
 
   nms__rotated_put (&b->rotated, place, &box);
 }
@@ -369,7 +378,11 @@ fill_rotated (nms__frame *f, nms__box_blocks *b)
   nms__rotated_take (&arena, f->capacity);
   sort_rotations (f, b, (nms__rotated *) (void *) (arena.base + arena.used));
   nms__rotated_take_columns (&arena, &b->rotated, f->capacity); /* takes more than `space` */
-  b->rotated.by_smaller = f->method.metric == NMS_METRIC_IOS;
+  if (f->method.metric == NMS_METRIC_IOS)
+    b->rotated.limit = NMS__BY_SMALLER;
+  else if (f->method.metric == NMS_METRIC_PROBIOU)
+    b->rotated.limit = NMS__BY_SHAPE;
+  b->rotated.alike = (float) b->pair.alike;
   nms__rotated_origin (&b->rotation[f->count / 2], b->origin);
   for (size_t place = 0; place < f->count; place++)
     put_rotated (f, b, place);

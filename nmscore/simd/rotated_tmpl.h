@@ -8,6 +8,11 @@
  * product of the lengths that the intervals have in common on the two axes. It is also at most
  * the area of the parallelogram in which the strips along both longer sides cross: the product of
  * both shorter sides, divided by the sine of the angle between the boxes.
+ *
+ * For ProbIoU the shapes are compared instead of the areas. Divided by the squares of both longer
+ * sides, the determinant of nms__probiou is at least s^2 (1 - q^2) (1 - r^2) + (q + r)^2, and the
+ * product of all four sides is q r, where q and r are the shorter side of each box divided by the
+ * longer one and s is the sine of the angle between the boxes.
  */
 #ifndef NMS_ROTATED_TMPL_H
 #define NMS_ROTATED_TMPL_H
@@ -32,11 +37,23 @@ common_length (vf half, vf reach, vf centre)
   return v_min (v_add (shorter, shorter), v_sub (v_add (half, reach), centre));
 }
 
+/* Returns the lanes where the square of the Bhattacharyya coefficient may reach `alike`. */
+INLINE vm
+may_have_alike_shapes (vf turn_sin, vf q, vf r, float alike)
+{
+  const vf one = v_set (1.0f), sum = v_add (q, r);
+  const vf sine = v_max (v_sub (turn_sin, v_set (SINE_ERROR)), v_set (0.0f));
+  const vf thin = v_mul (v_sub (one, v_mul (q, q)), v_sub (one, v_mul (r, r)));
+  const vf det = v_add (v_mul (v_mul (sine, sine), thin), v_mul (sum, sum));
+
+  return v_ge (v_mul (v_set (4.0f), v_mul (q, r)), v_mul (v_set (alike * (1.0f - 0x1p-18f)), det));
+}
+
 /* Returns a mask of those of the LANES boxes starting at i that are in the mask `present` and may
  * exceed the limit with b. The others may be uninitialized. */
 INLINE uint64_t
 rotated_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const wide_rotated *b,
-    int by_smaller)
+    int limit)
 {
   const vf dx = v_sub (v_load (c->x + i), b->x), dy = v_sub (v_load (c->y + i), b->y);
   vm may = m_and (v_gt (v_add (v_load (c->half_w + i), b->half_w), v_abs (dx)),
@@ -53,9 +70,13 @@ rotated_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const 
   if (!(m_bits (may) & present))
     return 0;
 
-  const vf squares = v_mul (v_set (4.0f), v_mul (b->thickness, thickness));
   const vf other = v_load (c->scaled + i);
-  const vf least = by_smaller ? v_min (other, b->scaled) : v_add (other, b->scaled);
+  if (limit == NMS__BY_SHAPE)
+    return m_bits (m_and (may, may_have_alike_shapes (turn_sin, other, b->scaled, c->alike)))
+        & present;
+
+  const vf squares = v_mul (v_set (4.0f), v_mul (b->thickness, thickness));
+  const vf least = limit == NMS__BY_SMALLER ? v_min (other, b->scaled) : v_add (other, b->scaled);
   may = m_and (may, v_gt (squares, v_mul (v_sub (turn_sin, v_set (SINE_ERROR)), least)));
   if (!(m_bits (may) & present))
     return 0;
@@ -70,7 +91,7 @@ rotated_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const 
 
 INLINE size_t
 find_rotated_by (const nms__rotated_columns *c, size_t first, size_t end,
-    const nms__rotated_box *box, uint64_t *mask, int by_smaller)
+    const nms__rotated_box *box, uint64_t *mask, int limit)
 {
   const wide_rotated b = { v_set (box->x), v_set (box->y), v_set (box->half_w), v_set (box->half_h),
     v_set (box->cos), v_set (box->sin), v_set (box->length), v_set (box->thickness),
@@ -78,7 +99,7 @@ find_rotated_by (const nms__rotated_columns *c, size_t first, size_t end,
 
   for (size_t i = first; i < end; i += LANES) {
     const uint64_t present = end - i < LANES ? ((uint64_t) 1 << (end - i)) - 1 : UINT64_MAX;
-    const uint64_t bits = rotated_lanes (c, i, present, &b, by_smaller);
+    const uint64_t bits = rotated_lanes (c, i, present, &b, limit);
     if (bits) {
       *mask = bits;
       return i;
@@ -91,8 +112,14 @@ static size_t
 find_rotated (const nms__rotated_columns *c, size_t first, size_t end, const nms__rotated_box *box,
     uint64_t *mask)
 {
-  return c->by_smaller ? find_rotated_by (c, first, end, box, mask, 1)
-                       : find_rotated_by (c, first, end, box, mask, 0);
+  switch (c->limit) {
+    case NMS__BY_SMALLER:
+      return find_rotated_by (c, first, end, box, mask, NMS__BY_SMALLER);
+    case NMS__BY_SHAPE:
+      return find_rotated_by (c, first, end, box, mask, NMS__BY_SHAPE);
+    default:
+      return find_rotated_by (c, first, end, box, mask, NMS__BY_SUM);
+  }
 }
 
 #endif

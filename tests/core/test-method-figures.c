@@ -45,13 +45,14 @@ static const struct {
   { { "squares, matrix gaussian", "matrix-gaussian", SQUARES, "0 1" }, 2e-7f, 0,
       { 1, 0.36787944f } },
 #define PROBIOU "soft-linear probiou iou=0"
+#define ACROSS "-4,-1,4,1 1 angle=0.5; -4,-1,4,1 1 angle=2.0707963"
   { { "moved by a third: exp (-6 * 16 / (4 * 144))", PROBIOU, "0,0,12,12 1; 4,0,16,12 1", "0 1" },
       2e-7f, 0, { 1, 0.39181404f } },
   { { "of half the size: sqrt (4 * 4 / 25)", PROBIOU, "-2,-2,2,2 1; -1,-1,1,1 1", "0 1" }, 2e-7f,
       -2, { 1, 0.44721360f } },
-  { { "across: sqrt (4 * 16 / 289)", PROBIOU, "-4,-1,4,1 1 angle=0.5; -4,-1,4,1 1 angle=2.0707963",
-        "0 1" },
-      2e-7f, -4, { 1, 0.72760688f } },
+  { { "across: sqrt (4 * 16 / 289)", PROBIOU, ACROSS, "0 1" }, 2e-7f, -4, { 1, 0.72760688f } },
+  { { "across: above the threshold", "probiou iou=0.2723", ACROSS, "0" }, 1e-6f, -4, { 1 } },
+  { { "across: not above", "probiou iou=0.2725", ACROSS, "0 1" }, 1e-6f, -4, { 1, 1 } },
   { { "a rotated square: the same distribution", PROBIOU,
         "-2,-2,2,2 1 angle=0.3; -1,-1,1,1 1 angle=1.1", "0 1" },
       2e-7f, -2, { 1, 0.44721360f } },

@@ -11,7 +11,6 @@ void
 nms__rotated_start (const nms__frame *f, nms__rotated_unit *u)
 {
   nms__rotated_origin (&f->rotations[f->index[0]], u->origin);
-  u->columns.by_smaller = 0;
   nms__rotated_restart (u);
 }
 
