@@ -316,13 +316,18 @@ find_least (const float *values, size_t count, float factor, float *least)
   return uneven;
 }
 
+static int
+is_matrix (const nms__frame *f)
+{
+  return f->method.method == NMS_METHOD_MATRIX_LINEAR
+      || f->method.method == NMS_METHOD_MATRIX_GAUSSIAN;
+}
+
 /* Returns whether pairs whose metric does not exceed the limit have no effect. */
 static int
 is_by_limit (const nms__frame *f)
 {
-  const uint32_t method = f->method.method;
-  return method != NMS_METHOD_SOFT_GAUSSIAN && method != NMS_METHOD_MATRIX_LINEAR
-      && method != NMS_METHOD_MATRIX_GAUSSIAN;
+  return f->method.method != NMS_METHOD_SOFT_GAUSSIAN && !is_matrix (f);
 }
 
 static inline float
@@ -331,7 +336,8 @@ rotated_area (const nms__rotated *r)
   return nms__area (r->corners[0], r->corners[1], r->corners[2], r->corners[3]);
 }
 
-/* Returns what the screen needs as `scaled`. DIoU and GIoU are at most IoU. */
+/* Returns what the screen, or the bounds for method matrix, need as `scaled`. DIoU and GIoU are at
+ * most IoU. */
 static float
 scaled_of (const nms__frame *f, const nms__rotated *r)
 {
@@ -340,6 +346,8 @@ scaled_of (const nms__frame *f, const nms__rotated *r)
 
   if (f->method.metric == NMS_METRIC_PROBIOU)
     return longer > 0.0f ? (w < h ? w : h) / longer : 0.0f;
+  if (is_matrix (f))
+    return rotated_area (r);
   return is_by_limit (f) ? f->bounds.factor * rotated_area (r) : 0.0f;
 }
 
@@ -625,11 +633,19 @@ nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size
   r->measure = f->kernels->method->metric_block;
   r->metric = (int) o->metric;
   r->least_inter = least_inter (r);
-  r->upright = 0;
+  r->upright = r->bounds = 0;
   r->min_size_ratio = f->rotated ? 0.0f : o->min_size_ratio;
   r->refines = f->rotated || f->parent.data || o->metric == NMS_METRIC_PROBIOU;
   if (f->rotated)
     r->rotated_box = nms__rotated_get (&b->rotated, place);
+}
+
+void
+nms__row_bound (nms__row *r)
+{
+  r->bounds = 1;
+  if (r->metric == NMS_METRIC_PROBIOU)
+    r->measure = r->frame->kernels->method->bound_probiou_block;
 }
 
 /* Returns which of the NMS__BLOCK bounding boxes starting at `first` the box intersects, of those
@@ -714,27 +730,50 @@ measure_rotated (const nms__row *r, size_t place, size_t other, float *value)
       || nms__rotated_metric (pair[0], pair[1], r->metric, r->blocks->pair.alike, value);
 }
 
-/* Writes the metrics of pairs with a rotated box, and ProbIoU. Clears the bits of boxes that are
- * the box's parent or part, or, in a row of rotated boxes, that differ too much in size or do not
- * intersect it. */
+/* Computes the metric of the box and the i-th box of the block, which are both upright. */
+static float
+upright_metric (const nms__row *r, unsigned i)
+{
+  float value[NMS__BLOCK];
+
+  r->frame->kernels->method->metric_block (&r->blocks->box_view, r->first, i + 1, &r->box,
+      &r->blocks->pair, value);
+  return value[i];
+}
+
+int
+nms__row_measure (nms__row *r, unsigned i)
+{
+  const nms__frame *f = r->frame;
+  const nms__box_blocks *b = r->blocks;
+  const size_t other = r->first + i;
+
+  if (!r->refines)
+    return 1;
+  if (nms__positions_related (f, b->position[r->place], b->position[other]))
+    return 0;
+  if (f->rotated) {
+    if (r->bounds && r->metric != NMS_METRIC_PROBIOU && b->rotation[r->place].sin == 0.0
+        && b->rotation[other].sin == 0.0)
+      r->value[i] = upright_metric (r, i);
+    return measure_rotated (r, r->place, other, &r->value[i]);
+  }
+  if (r->metric == NMS_METRIC_PROBIOU) {
+    const nms__box box = nms__corners_at (&b->box, other);
+    r->value[i] = nms__upright_probiou (&r->box, &box, b->pair.alike);
+    return r->value[i] >= 0.0f;
+  }
+  return 1;
+}
+
+/* Measures the boxes of `mask`, and clears the bits of those that do not belong to it. */
 static void
 refine (nms__row *r)
 {
-  const nms__frame *f = r->frame;
-  const size_t pos = r->blocks->position[r->place];
-
   for (uint64_t left = r->mask; left; left &= left - 1) {
     const unsigned i = nms__lowest_bit (left);
-    const size_t other = r->first + i;
-    if (nms__positions_related (f, pos, r->blocks->position[other])
-        || (f->rotated && !measure_rotated (r, r->place, other, &r->value[i])))
+    if (!nms__row_measure (r, i))
       r->mask &= ~((uint64_t) 1 << i);
-    else if (r->metric == NMS_METRIC_PROBIOU && !f->rotated) {
-      const nms__box box = nms__corners_at (&r->blocks->box, other);
-      r->value[i] = nms__upright_probiou (&r->box, &box, r->blocks->pair.alike);
-      if (r->value[i] < 0.0f)
-        r->mask &= ~((uint64_t) 1 << i);
-    }
   }
 }
 
@@ -752,9 +791,18 @@ nms__row_next (nms__row *r)
     r->first = block * NMS__BLOCK;
     uint64_t mask = of_class (r, r->first) & (r->wanted ? r->wanted[block] : ~(uint64_t) 0);
     r->compared++;
-    if (mask && r->frame->rotated && !r->upright)
+    if (mask && r->frame->rotated && !r->upright) {
+      if (r->bounds) {
+        r->mask = mask
+            & kernels->bound_rotated_block (&r->blocks->rotated, r->first,
+                nms__highest_bit (mask) + 1, &r->rotated_box, r->metric, r->value);
+        if (r->mask)
+          return 1;
+        continue;
+      }
       mask &= nms__rotated_block (r->frame->kernels, &r->blocks->rotated, r->first,
           nms__highest_bit (mask) + 1, &r->rotated_box);
+    }
     if (mask && r->min_size_ratio > 0.0f)
       mask &= kernels->size_block (&r->blocks->box_view, r->first, &r->box, r->min_size_ratio);
     if (!mask)
@@ -762,7 +810,7 @@ nms__row_next (nms__row *r)
     r->mask = mask
         & r->measure (&r->blocks->box_view, r->first, nms__highest_bit (mask) + 1, &r->box,
             &r->blocks->pair, r->value);
-    if (r->mask && r->refines && !r->upright)
+    if (r->mask && r->refines && !r->upright && !r->bounds)
       refine (r);
     if (r->mask)
       return 1;

@@ -174,6 +174,20 @@ typedef struct nms__method_kernels {
    * that min_size_ratio keeps them from meeting: bit i for box first+i. */
   uint64_t (*size_block) (const nms__columns *columns, size_t first, const nms__box *box,
       float min_size_ratio);
+
+  nms__measure_block *bound_probiou_block; /* writes upper bounds of ProbIoU instead */
+
+  /* Returns which of the n boxes starting at `first` the box may intersect: bit i for box first+i.
+   * Sets value[i] of these to an upper bound of the metric. `scaled` of the columns, and of the
+   * box, is the area or, for ProbIoU, as for NMS__BY_SHAPE. */
+  uint64_t (*bound_rotated_block) (const nms__rotated_columns *columns, size_t first, size_t n,
+      const nms__rotated_box *box, int metric, float *value);
+
+  /* Returns which of n boxes, of which value[i] is the metric with a box of method matrix or an
+   * upper bound and most[i] the greatest metric with a box above, may be decisive for that box: it
+   * has the greatest metric `own_most` so far, and `loss` (see matrix.c). */
+  uint64_t (*decay_block) (const float *value, const float *most, size_t n, float own_most,
+      float loss, int gaussian);
 } nms__method_kernels;
 
 /* The row of one box, a block at a time. */
@@ -182,7 +196,7 @@ typedef struct nms__row {
   uint64_t mask; /* the boxes of the block that are wanted, intersect the box, and may overlap it
                    * by their class, parents and sizes; never the box itself. Boxes whose overlap
                    * has no effect may be left out, unless `upright` is set. */
-  /* metric of each box of `mask`; not if nms__row_is_unmeasured */
+  /* metric of each box of `mask`, or an upper bound; not if nms__row_is_unmeasured */
   float value[NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN)));
 
   size_t compared; /* number of blocks that were compared so far */
@@ -204,6 +218,7 @@ typedef struct nms__row {
   int metric;
   float min_size_ratio;         /* 0 if refine compares the areas, because boxes are rotated */
   int refines;                  /* nonzero if kernels alone do not decide `mask` or `value` */
+  int bounds;                   /* set by nms__row_bound */
   nms__rotated_box rotated_box; /* the box in the columns of the screen */
 } nms__row;
 
@@ -220,7 +235,14 @@ nms__row_is_unmeasured (const nms__frame *f)
 void nms__row_begin (nms__row *row, const nms__frame *frame, const nms__box_blocks *blocks,
     size_t place, const uint64_t *wanted);
 
+/* Lets a row of method matrix give upper bounds instead of metrics that take long to compute. Boxes
+ * that do not belong to `mask` may then be in it: see nms__row_measure. */
+void nms__row_bound (nms__row *row);
+
 /* Computes the next block with a box in `mask`. Returns 0 if there is none. */
 int nms__row_next (nms__row *row);
+
+/* Replaces the upper bound value[i] by the metric. Returns 0 if the box is not one of `mask`. */
+int nms__row_measure (nms__row *row, unsigned i);
 
 #endif

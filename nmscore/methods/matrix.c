@@ -12,6 +12,10 @@
 
 #define DEFAULT_SIGMA 2.0f
 
+/* The boxes of this many blocks of a row are compared one by one. A kernel selects those of the
+ * other blocks. */
+#define FEW 4
+
 typedef struct scratch {
   nms__box_blocks blocks;
   nms__visits visits;
@@ -42,7 +46,7 @@ layout (scratch *s, nms__arena *a, size_t boxes)
   s->waiting = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->waiting);
   s->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys);
   s->keys2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys2);
-  s->most = nms__take (a, boxes, sizeof *s->most);
+  s->most = nms__take (a, boxes + NMS__BLOCK, sizeof *s->most);
   s->factor = nms__take (a, boxes, sizeof *s->factor);
 }
 
@@ -66,6 +70,40 @@ loss_of (float v, float most, int gaussian)
   return most < 1.0f ? -((1.0f - v) / (1.0f - most)) : -FLT_MAX;
 }
 
+/* Adds the box at place `by`, with metric v, to those that *d takes into account. */
+static inline void
+add_box (decay *d, const scratch *s, size_t place, size_t by, float v, int gaussian)
+{
+  const float loss = loss_of (v, s->most[by], gaussian);
+
+  d->most = v > d->most ? v : d->most;
+  if (loss > d->loss || (loss == d->loss && d->by != place && s->rank[by] < s->rank[d->by])) {
+    d->loss = loss;
+    d->by = by;
+  }
+}
+
+/* Adds the boxes of the row's block and of its other blocks to `d`. Measures only those that decide
+ * the decay, to judge by upper bounds of the metrics. */
+static decay
+add_rest (decay d, const scratch *s, nms__row *row, int gaussian)
+{
+  do {
+    const float *most = s->most + row->first;
+    uint64_t left = row->mask
+        & row->frame->kernels->method->decay_block (row->value, most,
+            nms__highest_bit (row->mask) + 1, d.most, d.loss, gaussian);
+    for (; left; left &= left - 1) {
+      const unsigned i = nms__lowest_bit (left);
+      const float bound = row->value[i];
+      if ((bound > d.most || loss_of (bound, most[i], gaussian) >= d.loss)
+          && nms__row_measure (row, i))
+        add_box (&d, s, row->place, row->first + i, row->value[i], gaussian);
+    }
+  } while (nms__row_next (row));
+  return d;
+}
+
 static decay
 decay_of (const nms__frame *f, const scratch *s, size_t place, int gaussian)
 {
@@ -73,16 +111,15 @@ decay_of (const nms__frame *f, const scratch *s, size_t place, int gaussian)
   nms__row row;
 
   nms__row_begin (&row, f, &s->blocks, place, s->above);
-  while (nms__row_next (&row))
+  nms__row_bound (&row);
+  while (nms__row_next (&row)) {
+    if (row.refines || row.compared > FEW)
+      return add_rest (d, s, &row, gaussian);
     for (uint64_t left = row.mask; left; left &= left - 1) {
-      const size_t i = nms__lowest_bit (left), by = row.first + i;
-      const float v = row.value[i], loss = loss_of (v, s->most[by], gaussian);
-      d.most = v > d.most ? v : d.most;
-      if (loss > d.loss || (loss == d.loss && d.by != place && s->rank[by] < s->rank[d.by])) {
-        d.loss = loss;
-        d.by = by;
-      }
+      const unsigned i = nms__lowest_bit (left);
+      add_box (&d, s, place, row.first + i, row.value[i], gaussian);
     }
+  }
   return d;
 }
 

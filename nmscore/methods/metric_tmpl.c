@@ -7,6 +7,7 @@
 #include "box_blocks.h"
 
 #include "nmscore.h"
+#include "simd/rotated_tmpl.h"
 #include "simd/screen.h"
 
 INLINE vf
@@ -68,25 +69,26 @@ difference (vf a, vf b, vf *per)
   return v_mul (square (v_sub (a, b)), *per);
 }
 
-/* Returns the lanes where the square of the Bhattacharyya coefficient of ProbIoU may reach `alike`.
- * It is at most (1 - p) (1 - q) / (1 + d), with the differences p and q of the sides and a distance
- * d (nms__probiou). In this form nothing cancels if p, q and d are small: the corners of boxes that
- * intersect are at most a side apart, so that rounding adds less than 2^-11 of each and 2^-29. */
-INLINE vm
-may_be_alike (const nms__columns *c, size_t i, const wide *b, double alike)
+/* Returns lower bounds of 1 - a, where a is the square of the Bhattacharyya coefficient of ProbIoU,
+ * times 1 + d, and sets *one_d to 1 + d. a is at most (1 - p) (1 - q) / (1 + d), with the
+ * differences p and q of the sides and a distance d (nms__probiou). In this form nothing cancels if
+ * p, q and d are small: the corners of boxes that intersect are at most a side apart, so that
+ * rounding adds less than 2^-11 of each and 2^-29. */
+INLINE vf
+least_apart (const nms__columns *c, size_t i, const wide *b, vf *one_d)
 {
   const vf x1 = v_load (c->x1 + i), y1 = v_load (c->y1 + i), x2 = v_load (c->x2 + i);
-  const vf y2 = v_load (c->y2 + i), one = v_set (1.0f);
+  const vf y2 = v_load (c->y2 + i);
   vf per_w, per_h;
   const vf p = difference (v_sub (x2, x1), v_sub (b->x2, b->x1), &per_w);
   const vf q = difference (v_sub (y2, y1), v_sub (b->y2, b->y1), &per_h);
   const vf dx = v_add (v_sub (x1, b->x1), v_sub (x2, b->x2)); /* twice that of the centres */
   const vf dy = v_add (v_sub (y1, b->y1), v_sub (y2, b->y2));
   const vf d = v_mul (v_set (1.5f), v_add (v_mul (square (dx), per_w), v_mul (square (dy), per_h)));
-  const vf apart = v_add (v_sub (v_add (p, q), v_mul (p, q)), d);
 
-  return v_ge (v_add (v_mul (v_set ((float) (1.0 - alike)), v_add (one, d)), v_set (0x1p-28f)),
-      v_mul (v_set (1.0f - 0x1p-10f), apart));
+  *one_d = v_add (v_set (1.0f), d);
+  return v_sub (v_mul (v_set (1.0f - 0x1p-10f), v_add (v_sub (v_add (p, q), v_mul (p, q)), d)),
+      v_set (0x1p-28f));
 }
 
 /* Compares the intersection with `share` times the sum of both areas, or, for IoS, times the
@@ -98,8 +100,11 @@ may_exceed (const nms__columns *c, size_t i, const wide *b, vf inter, int metric
 {
   const vf area = v_load (c->scaled + i);
 
-  if (metric == NMS_METRIC_PROBIOU)
-    return may_be_alike (c, i, b, bounds->alike);
+  if (metric == NMS_METRIC_PROBIOU) {
+    vf one_d;
+    const vf apart = least_apart (c, i, b, &one_d);
+    return v_ge (v_mul (v_set ((float) (1.0 - bounds->alike)), one_d), apart);
+  }
   return v_ge (inter,
       v_mul (v_set (bounds->share),
           metric == NMS_METRIC_IOS ? v_min (area, b->scaled) : v_add (area, b->scaled)));
@@ -186,5 +191,58 @@ size_block (const nms__columns *c, size_t first, const nms__box *box, float min_
   return bits;
 }
 
+static uint64_t
+bound_probiou_block (const nms__columns *c, size_t first, size_t n, const nms__box *box,
+    const nms__pair_bounds *bounds, float *value)
+{
+  const vf least = v_set (bounds->extent);
+  const wide b = widen (box);
+  uint64_t hits = 0;
+
+  for (size_t i = 0; i < n; i += LANES) {
+    vf one_d;
+    const uint64_t bits = m_bits (m_and (v_gt (width_lanes (c, first + i, &b), least),
+        v_gt (height_lanes (c, first + i, &b), least)));
+    if (!bits)
+      continue;
+    const vf apart = least_apart (c, first + i, &b, &one_d);
+    v_store (value + i, probiou_bound (v_sub (v_set (1.0f), v_div (apart, one_d))));
+    hits |= bits << i;
+  }
+  return hits;
+}
+
+static uint64_t
+bound_rotated_block (const nms__rotated_columns *c, size_t first, size_t n,
+    const nms__rotated_box *box, int metric, float *value)
+{
+  switch (metric) {
+    case NMS_METRIC_IOS:
+      return bound_rotated_by (c, first, n, box, value, NMS_METRIC_IOS);
+    case NMS_METRIC_PROBIOU:
+      return bound_rotated_by (c, first, n, box, value, NMS_METRIC_PROBIOU);
+    default:
+      return bound_rotated_by (c, first, n, box, value, NMS_METRIC_IOU);
+  }
+}
+
+static uint64_t
+decay_block (const float *value, const float *most, size_t n, float own_most, float loss,
+    int gaussian)
+{
+  const vf one = v_set (1.0f), own = v_set (own_most);
+  uint64_t hits = 0;
+
+  for (size_t i = 0; i < n; i += LANES) {
+    const vf v = v_load (value + i), m = v_load (most + i);
+    const vf left = v_mul (v_set (-loss * (1.0f + 0x1p-20f)), v_sub (one, m));
+    const vf squares = v_mul (v_set (1.0f - 0x1p-20f), v_add (v_set (loss), square (m)));
+    const vm lowers = gaussian ? v_ge (square (v), squares)
+                               : m_and (v_gt (one, m), v_ge (left, v_sub (one, v)));
+    hits |= (m_bits (v_gt (v, own)) | m_bits (lowers)) << i;
+  }
+  return hits;
+}
+
 const nms__method_kernels CONCAT (nms__method_kernels_, ISA) = { metric_block, screened_block,
-  size_block };
+  size_block, bound_probiou_block, bound_rotated_block, decay_block };

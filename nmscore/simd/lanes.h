@@ -59,6 +59,7 @@ INLINE vf v_add (vf a, vf b) { return _mm512_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm512_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm512_mul_ps (a, b); }
 INLINE vf v_div (vf a, vf b) { return _mm512_div_ps (a, b); }
+INLINE vf v_sqrt (vf a) { return _mm512_sqrt_ps (a); }
 INLINE vf v_mul_sub (vf a, vf b, vf c) { return _mm512_fmsub_ps (a, b, c); }
 INLINE vm v_gt (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_GT_OQ); }
 INLINE vm v_ge (vf a, vf b) { return _mm512_cmp_ps_mask (a, b, _CMP_GE_OQ); }
@@ -147,6 +148,7 @@ INLINE vf v_add (vf a, vf b) { return _mm256_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm256_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm256_mul_ps (a, b); }
 INLINE vf v_div (vf a, vf b) { return _mm256_div_ps (a, b); }
+INLINE vf v_sqrt (vf a) { return _mm256_sqrt_ps (a); }
 INLINE vf v_mul_sub (vf a, vf b, vf c) { return _mm256_sub_ps (_mm256_mul_ps (a, b), c); }
 INLINE vm v_gt (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_GT_OQ); }
 INLINE vm v_ge (vf a, vf b) { return _mm256_cmp_ps (a, b, _CMP_GE_OQ); }
@@ -237,6 +239,7 @@ INLINE vf v_add (vf a, vf b) { return _mm_add_ps (a, b); }
 INLINE vf v_sub (vf a, vf b) { return _mm_sub_ps (a, b); }
 INLINE vf v_mul (vf a, vf b) { return _mm_mul_ps (a, b); }
 INLINE vf v_div (vf a, vf b) { return _mm_div_ps (a, b); }
+INLINE vf v_sqrt (vf a) { return _mm_sqrt_ps (a); }
 INLINE vf v_mul_sub (vf a, vf b, vf c) { return _mm_sub_ps (_mm_mul_ps (a, b), c); }
 INLINE vm v_gt (vf a, vf b) { return _mm_cmpgt_ps (a, b); }
 INLINE vm v_ge (vf a, vf b) { return _mm_cmpge_ps (a, b); }
@@ -305,6 +308,7 @@ INLINE vf v_add (vf a, vf b) { return vaddq_f32 (a, b); }
 INLINE vf v_sub (vf a, vf b) { return vsubq_f32 (a, b); }
 INLINE vf v_mul (vf a, vf b) { return vmulq_f32 (a, b); }
 INLINE vf v_div (vf a, vf b) { return vdivq_f32 (a, b); }
+INLINE vf v_sqrt (vf a) { return vsqrtq_f32 (a); }
 INLINE vf v_mul_sub (vf a, vf b, vf c) { return vsubq_f32 (vmulq_f32 (a, b), c); }
 INLINE vm v_gt (vf a, vf b) { return vcgtq_f32 (a, b); }
 INLINE vm v_ge (vf a, vf b) { return vcgeq_f32 (a, b); }
@@ -365,6 +369,7 @@ INLINE vf v_add (vf a, vf b) { return a + b; }
 INLINE vf v_sub (vf a, vf b) { return a - b; }
 INLINE vf v_mul (vf a, vf b) { return a * b; }
 INLINE vf v_div (vf a, vf b) { return a / b; }
+INLINE vf v_sqrt (vf a) { return __builtin_sqrtf (a); }
 INLINE vf v_mul_sub (vf a, vf b, vf c) { return a * b - c; }
 INLINE vm v_gt (vf a, vf b) { return a > b; }
 INLINE vm v_ge (vf a, vf b) { return a >= b; }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rotated_tmpl: the screen of pairs of rotated boxes. Only kernels_tmpl.c includes it.
+ * rotated_tmpl: the screen of pairs of rotated boxes, and upper bounds of their metrics. Only
+ * kernels_tmpl.c and metric_tmpl.c include it.
  *
  * Pairs whose upright bounding boxes are disjoint are excluded first. The others are projected to
  * two axes, along the longer side of box b and across it; each box has an interval on each axis.
@@ -20,13 +21,24 @@
 #include "screen.h"
 
 #include "geometry/rotated_screen.h"
+#include "nmscore.h"
 
 /* An upper bound of the rounding error of a sine that is computed from two directions. */
 #define SINE_ERROR 0x1p-20f
 
+/* At lesser sines, the parallelogram in which two strips cross contains more than a box. */
+#define LEAST_SINE 0x1p-20f
+
 typedef struct wide_rotated {
   vf x, y, half_w, half_h, cos, sin, length, thickness, scaled;
 } wide_rotated;
+
+INLINE wide_rotated
+widen_rotated (const nms__rotated_box *b)
+{
+  return (wide_rotated) { v_set (b->x), v_set (b->y), v_set (b->half_w), v_set (b->half_h),
+    v_set (b->cos), v_set (b->sin), v_set (b->length), v_set (b->thickness), v_set (b->scaled) };
+}
 
 /* Returns the length that the intervals -half..half and centre-reach..centre+reach have in common;
  * negative if they are disjoint. */
@@ -37,16 +49,69 @@ common_length (vf half, vf reach, vf centre)
   return v_min (v_add (shorter, shorter), v_sub (v_add (half, reach), centre));
 }
 
-/* Returns the lanes where the square of the Bhattacharyya coefficient may reach `alike`. */
-INLINE vm
-may_have_alike_shapes (vf turn_sin, vf q, vf r, float alike)
-{
-  const vf one = v_set (1.0f), sum = v_add (q, r);
-  const vf sine = v_max (v_sub (turn_sin, v_set (SINE_ERROR)), v_set (0.0f));
-  const vf thin = v_mul (v_sub (one, v_mul (q, q)), v_sub (one, v_mul (r, r)));
-  const vf det = v_add (v_mul (v_mul (sine, sine), thin), v_mul (sum, sum));
+/* Where the LANES boxes starting at i lie in the coordinates of box b. */
+typedef struct projection {
+  vf dx, dy;               /* centre less that of b, not turned */
+  vf sin;                  /* absolute value for the angle between the boxes */
+  vf across, reach_across; /* the interval across b */
+} projection;
 
-  return v_ge (v_mul (v_set (4.0f), v_mul (q, r)), v_mul (v_set (alike * (1.0f - 0x1p-18f)), det));
+/* Returns a mask of those of the LANES boxes starting at i that are in the mask `present` and whose
+ * bounding box and interval across b meet those of b. Sets *p if there are any. */
+INLINE uint64_t
+project_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const wide_rotated *b,
+    projection *p)
+{
+  p->dx = v_sub (v_load (c->x + i), b->x);
+  p->dy = v_sub (v_load (c->y + i), b->y);
+  vm may = m_and (v_gt (v_add (v_load (c->half_w + i), b->half_w), v_abs (p->dx)),
+      v_gt (v_add (v_load (c->half_h + i), b->half_h), v_abs (p->dy)));
+  if (!(m_bits (may) & present))
+    return 0;
+  p->sin = v_abs (v_sub (v_mul (v_load (c->sin + i), b->cos), v_mul (v_load (c->cos + i), b->sin)));
+  p->across = v_abs (v_sub (v_mul (p->dy, b->cos), v_mul (p->dx, b->sin)));
+  p->reach_across = v_add (v_mul (v_load (c->length + i), p->sin), v_load (c->thickness + i));
+  return m_bits (m_and (may, v_gt (v_add (b->thickness, p->reach_across), p->across))) & present;
+}
+
+/* Returns an upper bound of the intersections: the product of the lengths in common; negative or 0
+ * if the boxes do not meet. */
+INLINE vf
+rectangle_lanes (const nms__rotated_columns *c, size_t i, const wide_rotated *b,
+    const projection *p)
+{
+  const vf cos = v_abs (
+      v_add (v_mul (v_load (c->cos + i), b->cos), v_mul (v_load (c->sin + i), b->sin)));
+  const vf along = v_abs (v_add (v_mul (p->dx, b->cos), v_mul (p->dy, b->sin)));
+  const vf reach_along = v_add (v_mul (v_load (c->length + i), cos),
+      v_mul (v_load (c->thickness + i), p->sin));
+
+  return v_mul (common_length (b->thickness, p->reach_across, p->across),
+      common_length (b->length, reach_along, along));
+}
+
+/* Returns a lower bound of the sines. */
+INLINE vf
+least_sine (const projection *p)
+{
+  return v_sub (p->sin, v_set (SINE_ERROR));
+}
+
+/* Returns the product of both shorter sides. */
+INLINE vf
+squares_lanes (const nms__rotated_columns *c, size_t i, const wide_rotated *b)
+{
+  return v_mul (v_set (4.0f), v_mul (b->thickness, v_load (c->thickness + i)));
+}
+
+/* Returns a lower bound of the determinants over the squares of the longer sides. */
+INLINE vf
+determinant_lanes (const projection *p, vf q, vf r)
+{
+  const vf one = v_set (1.0f), sum = v_add (q, r), sine = v_max (least_sine (p), v_set (0.0f));
+  const vf thin = v_mul (v_sub (one, v_mul (q, q)), v_sub (one, v_mul (r, r)));
+
+  return v_add (v_mul (v_mul (sine, sine), thin), v_mul (sum, sum));
 }
 
 /* Returns a mask of those of the LANES boxes starting at i that are in the mask `present` and may
@@ -55,47 +120,75 @@ INLINE uint64_t
 rotated_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const wide_rotated *b,
     int limit)
 {
-  const vf dx = v_sub (v_load (c->x + i), b->x), dy = v_sub (v_load (c->y + i), b->y);
-  vm may = m_and (v_gt (v_add (v_load (c->half_w + i), b->half_w), v_abs (dx)),
-      v_gt (v_add (v_load (c->half_h + i), b->half_h), v_abs (dy)));
-  if (!(m_bits (may) & present))
-    return 0;
-
-  const vf cos = v_load (c->cos + i), sin = v_load (c->sin + i);
-  const vf length = v_load (c->length + i), thickness = v_load (c->thickness + i);
-  const vf turn_sin = v_abs (v_sub (v_mul (sin, b->cos), v_mul (cos, b->sin)));
-  const vf across = v_abs (v_sub (v_mul (dy, b->cos), v_mul (dx, b->sin)));
-  const vf reach_across = v_add (v_mul (length, turn_sin), thickness);
-  may = m_and (may, v_gt (v_add (b->thickness, reach_across), across));
-  if (!(m_bits (may) & present))
-    return 0;
-
   const vf other = v_load (c->scaled + i);
-  if (limit == NMS__BY_SHAPE)
-    return m_bits (m_and (may, may_have_alike_shapes (turn_sin, other, b->scaled, c->alike)))
-        & present;
+  projection p;
+  uint64_t may = project_lanes (c, i, present, b, &p);
 
-  const vf squares = v_mul (v_set (4.0f), v_mul (b->thickness, thickness));
-  const vf least = limit == NMS__BY_SMALLER ? v_min (other, b->scaled) : v_add (other, b->scaled);
-  may = m_and (may, v_gt (squares, v_mul (v_sub (turn_sin, v_set (SINE_ERROR)), least)));
-  if (!(m_bits (may) & present))
+  if (!may)
     return 0;
+  if (limit == NMS__BY_SHAPE) {
+    const vf least = v_mul (v_set (c->alike * (1.0f - 0x1p-18f)),
+        determinant_lanes (&p, other, b->scaled));
+    return may & m_bits (v_ge (v_mul (v_set (4.0f), v_mul (other, b->scaled)), least));
+  }
+  const vf least = limit == NMS__BY_SMALLER ? v_min (other, b->scaled) : v_add (other, b->scaled);
+  may &= m_bits (v_gt (squares_lanes (c, i, b), v_mul (least_sine (&p), least)));
+  return may ? may & m_bits (v_gt (rectangle_lanes (c, i, b, &p), least)) : 0;
+}
 
-  const vf turn_cos = v_abs (v_add (v_mul (cos, b->cos), v_mul (sin, b->sin)));
-  const vf along = v_abs (v_add (v_mul (dx, b->cos), v_mul (dy, b->sin)));
-  const vf reach_along = v_add (v_mul (length, turn_cos), v_mul (thickness, turn_sin));
-  const vf rectangle = v_mul (common_length (b->thickness, reach_across, across),
-      common_length (b->length, reach_along, along));
-  return m_bits (m_and (may, v_gt (rectangle, least))) & present;
+/* Returns upper bounds of ProbIoU from those of the square of the Bhattacharyya coefficient. */
+INLINE vf
+probiou_bound (vf square)
+{
+  const vf one = v_set (1.0f);
+  const vf alike = v_sqrt (v_min (v_mul (square, v_set (1.0f + 0x1p-12f)), one));
+  return v_div (alike, v_add (one, v_sqrt (v_sub (one, alike))));
+}
+
+/* Returns which of the n boxes starting at `first` may intersect the box, and writes an upper bound
+ * of the metric to value[i] for box first+i. `scaled` of the columns is the area, or for ProbIoU
+ * what NMS__BY_SHAPE needs. */
+INLINE uint64_t
+bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
+    const nms__rotated_box *box, float *value, int metric)
+{
+  const wide_rotated b = widen_rotated (box);
+  uint64_t hits = 0;
+
+  for (size_t i = 0; i < n; i += LANES) {
+    const vf other = v_load (c->scaled + first + i);
+    projection p;
+    uint64_t may = project_lanes (c, first + i, UINT64_MAX, &b, &p);
+    if (!may)
+      continue;
+    if (metric == NMS_METRIC_PROBIOU)
+      v_store (value + i,
+          probiou_bound (v_div (v_mul (v_set (4.0f), v_mul (other, b.scaled)),
+              determinant_lanes (&p, other, b.scaled))));
+    else {
+      /* All areas times the sine, because a division takes long. A shorter side is more than
+       * LEAST_SINE times the longer one (nms__rotated_box_of), so that the lesser sines do not
+       * matter. */
+      const vf sine = v_max (least_sine (&p), v_set (LEAST_SINE));
+      const vf rectangle = rectangle_lanes (c, first + i, &b, &p);
+      const vf area = v_mul (other, sine), own = v_mul (b.scaled, sine), lesser = v_min (area, own);
+      const vf inter = v_min (v_min (v_mul (rectangle, sine), squares_lanes (c, first + i, &b)),
+          lesser);
+      const vf whole = metric == NMS_METRIC_IOS ? lesser : v_sub (v_add (area, own), inter);
+      const vf bound = v_mul (v_div (inter, whole), v_set (1.0f + 0x1p-16f));
+      v_store (value + i, v_add (bound, v_set (0x1p-24f))); /* above the error of subnormals */
+      may &= m_bits (v_gt (rectangle, v_set (0.0f)));
+    }
+    hits |= may << i;
+  }
+  return hits;
 }
 
 INLINE size_t
 find_rotated_by (const nms__rotated_columns *c, size_t first, size_t end,
     const nms__rotated_box *box, uint64_t *mask, int limit)
 {
-  const wide_rotated b = { v_set (box->x), v_set (box->y), v_set (box->half_w), v_set (box->half_h),
-    v_set (box->cos), v_set (box->sin), v_set (box->length), v_set (box->thickness),
-    v_set (box->scaled) };
+  const wide_rotated b = widen_rotated (box);
 
   for (size_t i = first; i < end; i += LANES) {
     const uint64_t present = end - i < LANES ? ((uint64_t) 1 << (end - i)) - 1 : UINT64_MAX;
@@ -108,7 +201,7 @@ find_rotated_by (const nms__rotated_columns *c, size_t first, size_t end,
   return end;
 }
 
-static size_t
+INLINE size_t
 find_rotated (const nms__rotated_columns *c, size_t first, size_t end, const nms__rotated_box *box,
     uint64_t *mask)
 {

@@ -10,12 +10,15 @@
 #include "testrunner.h"
 
 #include <glib.h>
+#include <string.h>
 
 #define ONE(...) +1
 #define LAST_METHOD ((NMS_METHOD_LIST (ONE)) - 1)
 
-/* Number k of the calls: each method with metric iou, then method hard with each metric. */
+/* Number k of the calls: each method with metric iou, method hard with each metric, then method
+ * matrix with IoS and ProbIoU. */
 #define CALLS (LAST_METHOD + (NMS_METRIC_LIST (ONE)))
+#define ALL_CALLS (CALLS + 2)
 
 static void
 set_call (nms_options *o, uint32_t k, float min_size_ratio)
@@ -27,6 +30,10 @@ set_call (nms_options *o, uint32_t k, float min_size_ratio)
   o->min_size_ratio = min_size_ratio;
   o->method = k < LAST_METHOD ? k + 1 : NMS_METHOD_HARD;
   o->metric = k < LAST_METHOD ? NMS_METRIC_IOU : k - LAST_METHOD;
+  if (k >= CALLS) {
+    o->method = k == CALLS ? NMS_METHOD_MATRIX_LINEAR : NMS_METHOD_MATRIX_GAUSSIAN;
+    o->metric = k == CALLS ? NMS_METRIC_IOS : NMS_METRIC_PROBIOU;
+  }
   if (o->metric == NMS_METRIC_PROBIOU)
     o->iou_threshold = 0.8f; /* where the bound that screens pairs is close */
 }
@@ -84,6 +91,7 @@ make_bars (const Frame *f, BoxRandom *random)
     c[1 - along] = f->offset + (float) boxrandom_below (random, 600);
     c[3 - along] = c[1 - along] + (float) (1 + boxrandom_below (random, 4));
     class_ids[i] = (int32_t) boxrandom_below (random, 3);
+    angles[i] = (float) (i % 7) / 128;
   }
 }
 
@@ -113,6 +121,7 @@ static const Frame frames[] = { { "boxes", make_objects, MANY, 0, 0, 0 },
   { "bars, thresholds by class", make_bars, 1024, 1, 0, 0, 0.5f, 0, 0.1f },
   { "bars, threshold 1e-3", make_bars, 1024, 0, 0, 0, 1e-3f },
   { "bars, threshold 0", make_bars, 1024, 0, 0, 0, 0, 0, 0.1f },
+  { "rotated bars", make_bars, 400, 0, 1, 0, 0.25f },
   { "copies, threshold 0.3", make_copies, 1024, 0, 0, 0, 0.3f },
   { "copies, threshold 0.5", make_copies, 1024, 0, 0, 0, 0.5f },
   { "copies, threshold 0.7", make_copies, 1024, 0, 0, 0, 0.7f }, { NULL } };
@@ -136,7 +145,7 @@ test_frame (gconstpointer row)
   nms_boxes_set_rows (&boxes, rows[0]);
   boxes.class_id.data = f->classes ? class_ids : NULL;
   boxes.angle.data = f->angles ? angles : NULL;
-  for (uint32_t k = 0; k < CALLS; k++) {
+  for (uint32_t k = 0; k < ALL_CALLS; k++) {
     nms_options options;
     set_call (&options, k, f->sizes);
     if (f->make != make_objects) {
@@ -180,6 +189,34 @@ test_shrinking_cluster (void)
   options.method = NMS_METHOD_WEIGHTED;
   options.iou_threshold = 0.3f;
   g_assert_cmpuint (run (ctx, &boxes, &options).kept_count, ==, 1);
+}
+
+/* All parts have the same metric with a bar, and none with each other: the one that ranks highest
+ * decides how method matrix lowers the bar. */
+static void
+test_equal_losses (void)
+{
+  enum { BEST = 700, ALL = 1000 };
+  nms_boxes boxes = { .size = sizeof boxes, .count = ALL, .score = { scores, 0 } };
+  g_autoptr (nms_context) ctx = nms_context_new ();
+  nms_options options;
+
+  nms_boxes_set_rows (&boxes, rows[0]);
+  for (size_t i = 0; i < ALL; i++) {
+    const float x = 8 * (float) i;
+    memcpy (rows[i], (float[4]) { x, 0, x + 4, 4 }, sizeof rows[i]);
+    scores[i] = i == BEST ? 0.9f : 0.8f;
+  }
+  memcpy (rows[0], (float[4]) { 0, 0, 8 * ALL, 4 }, sizeof rows[0]);
+  scores[0] = 0.5f;
+  nms_options_init (&options, sizeof options);
+  options.outputs = ENGINECHECK_ALL_OUTPUTS;
+  options.min_score = 0.5f;
+  for (uint32_t m = NMS_METHOD_MATRIX_LINEAR; m <= NMS_METHOD_MATRIX_GAUSSIAN; m++) {
+    options.method = m;
+    options.metric = m == NMS_METHOD_MATRIX_LINEAR ? NMS_METRIC_IOU : NMS_METRIC_IOS;
+    g_assert_cmpint (run (ctx, &boxes, &options).suppressed_by[0], ==, BEST);
+  }
 }
 
 /* Compares the results of a call without and with a total cap. A box over the cap lowers the scores
@@ -304,7 +341,7 @@ test_parts (gconstpointer data)
 }
 
 static const TestCase cases[] = { TEST_ROWS ("/methods-large/%s", test_frame, frames),
-  CASE (test_shrinking_cluster), TEST_ROWS ("/methods-large/parts/%s", test_parts, parts),
-  { NULL } };
+  CASE (test_shrinking_cluster), CASE (test_equal_losses),
+  TEST_ROWS ("/methods-large/parts/%s", test_parts, parts), { NULL } };
 
 TEST_PROGRAM (cases);
