@@ -204,6 +204,14 @@ sort_cells (const nms__frame *f, const nms__box_blocks *b, const uint32_t *numbe
   return nms__sort (f->kernels, b->keys, b->keys2, f->count);
 }
 
+/* Returns the logarithm of the usual number of boxes of a tile. The tiles of method weighted are
+ * larger, because a box depends on boxes that are farther away. */
+static unsigned
+tile_bits (const nms__frame *f)
+{
+  return NMS__TILE_BITS + (f->method.method == NMS_METHOD_WEIGHTED ? 2 : 0);
+}
+
 /* Returns whether an eighth of the blocks have all boxes in one cell. */
 static int
 is_crowded (const uint64_t *keys, size_t count)
@@ -233,7 +241,7 @@ sort (const nms__frame *f, nms__box_blocks *b, const uint32_t *number, unsigned 
     all_bits = append_extents (f->y1, f->y2, f->count, b->begin, all_bits);
   }
   const unsigned bits = coordinate_bits (f->count, number_bits, all_bits);
-  b->tile_bits = NMS__TILE_BITS + all_bits - number_bits;
+  b->tile_bits = tile_bits (f) + all_bits - number_bits;
   scale_sums (f->x1, f->x2, f->count, bits, x);
   scale_sums (f->y1, f->y2, f->count, bits, y);
   const uint64_t *keys = sort_cells (f, b, number, all_bits, bits, x, y);
@@ -263,12 +271,14 @@ find_partitions (const nms__box_blocks *b, const uint32_t *number)
 
 /* Writes the first place of each tile: its keys have the same leading bits. */
 static void
-find_tiles (nms__box_blocks *b, const uint64_t *keys)
+find_tiles (const nms__frame *f, nms__box_blocks *b, const uint64_t *keys)
 {
+  const size_t most = (size_t) 2 << tile_bits (f);
+
   b->tile_count = 0;
   for (size_t place = 0; place < b->count; place++)
     if (!place || (keys[place] ^ keys[place - 1]) >> (32 + b->tile_bits)
-        || place - b->tile[b->tile_count - 1] == NMS__TILE_MOST)
+        || place - b->tile[b->tile_count - 1] == most)
       b->tile[b->tile_count++] = (uint32_t) place;
   b->tile[b->tile_count] = (uint32_t) b->count;
 }
@@ -378,13 +388,29 @@ sort_rotations (nms__frame *f, nms__box_blocks *b, nms__rotated *space)
   memcpy (b->rotation, space, f->count * sizeof *space);
 }
 
+/* Reads the rotations again after their memory was sorted, because corners may have changed. */
+static void
+read_rotations (const nms__frame *f, const nms__box_blocks *b)
+{
+  for (size_t place = 0; place < f->count; place++) {
+    const size_t index = (size_t) f->index[b->position[place]];
+    float angle, c[4];
+    nms__caller_corners (f->rotated, index, c);
+    nms__load (&angle, &f->rotated->angle, index, sizeof angle);
+    b->rotation[place] = nms__rotated_of (c, angle);
+  }
+}
+
 static void
 fill_rotated (nms__frame *f, nms__box_blocks *b)
 {
   nms__arena arena = { f->scratch, 0 };
 
   nms__rotated_take (&arena, f->capacity);
-  sort_rotations (f, b, (nms__rotated *) (void *) (arena.base + arena.used));
+  if (f->rotations)
+    sort_rotations (f, b, (nms__rotated *) (void *) (arena.base + arena.used));
+  else
+    read_rotations (f, b);
   nms__rotated_take_columns (&arena, &b->rotated, f->capacity); /* takes more than `space` */
   if (f->method.metric == NMS_METRIC_IOS)
     b->rotated.limit = NMS__BY_SMALLER;
@@ -495,7 +521,7 @@ nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
   }
   find_partitions (b, number);
   if (b->count > NMS__TILE_MOST)
-    find_tiles (b, keys);
+    find_tiles (f, b, keys);
   find_bounds (&b->box, b->count, &b->bounds);
   if (b->count > GROUP) { /* a row does not read the bounds of a single group */
     find_bounds (&b->bounds, nms__box_blocks_count (b), &b->group_bounds);

@@ -69,8 +69,9 @@ typedef struct nms__box_blocks {
   double origin[2];             /* of the coordinates of the screen */
 
   /* The first place of each tile, and at last `count`; only for more than NMS__TILE_MOST boxes. A
-   * tile has the boxes of one square along the Z-order curve: about NMS__TILE if the density is
-   * even, at most NMS__TILE_MOST. Their keys differ in the lowest `tile_bits` bits only. */
+   * tile has the boxes of one square along the Z-order curve: if the density is even, about
+   * NMS__TILE, with method weighted four times as many; at most twice as many as that. Their keys
+   * differ in the lowest `tile_bits` bits only. */
   uint32_t *tile;
   size_t tile_count;
   unsigned tile_bits;
@@ -83,8 +84,8 @@ typedef struct nms__box_blocks {
 /* Lays out the arrays for up to `boxes` boxes. */
 void nms__box_blocks_take (nms__arena *arena, nms__box_blocks *blocks, size_t boxes);
 
-/* Sorts the boxes of the frame into the blocks. Moves the frame's rotations to `rotation`, after
- * which frame->rotations is NULL. */
+/* Sorts the boxes of the frame into the blocks; if called again, as they were at first. Moves the
+ * frame's rotations to `rotation`, after which frame->rotations is NULL. */
 void nms__box_blocks_fill (nms__frame *frame, nms__box_blocks *blocks);
 
 /* Replaces the corners of the box at `place`. A rotated box keeps its angle, and `corners` are

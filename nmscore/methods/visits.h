@@ -9,14 +9,23 @@
  * order of two such boxes is decided by their ranks.
  *
  * With method weighted, two boxes depend on each other if some fused box overlaps both by more than
- * the threshold. If they are apart, the gap is at most the width w of the fused box, without what
- * it has in common with them. No fused box is wider than the widest box. With IoU it has at least a
- * share s of w in common with each of them, and of the width of that box: the gap is at most
- * (1 - 2 * s) * w, and s * w is at most the width of either box. With IoS the share is one of the
- * lesser width: the gap is at most w without s times the width of either box. All this holds for
- * heights, too. A fused box moves towards its new member and still has the share in common with it,
- * unless rounding errors are large; the method checks it with nms__tiles_hold. Rotated boxes are
- * visited in rank order.
+ * the threshold. If they are apart along an axis, then by at most the width w of the fused box,
+ * which is hardly wider than the widest box, without what it has in common with both of them:
+ *
+ * - With IoU each box has a share s of the area of the fused box in common with it. An end of a
+ *   rectangle, at any angle, with this share is at least s * w wide: the gap is at most
+ *   (1 - 2 * s) * w. Any part with this share, and so each box, is at least (1 - sqrt (1 - s)) * w
+ *   wide, and s * w if no box is rotated.
+ * - With ProbIoU w stands for the standard deviation of the projection to the axis. If that of a
+ *   box is r * w and the distance of the centres d * w, the square of the Bhattacharyya coefficient
+ *   is at most 2 * r / (1 + r^2 + 6 * d^2). If it is above 1 / c, twice d - r / 2 is at most
+ *   sqrt (5 / 3 * (c^2 - 1)) - c, which bounds the gap over w, and r at least c - sqrt (c^2 - 1).
+ * - With IoS, a box has a share of the lesser area in common with it, so that their ends overlap by
+ *   at least s, the same share or, of rotated boxes, at most half, times the lesser width. The gap
+ *   is at most w without s times the width of either box.
+ *
+ * A fused box that moves towards its new member still overlaps it, unless rounding errors are large
+ * or the boxes have different angles; the method checks it with nms__tiles_hold.
  */
 #ifndef NMS_VISITS_H
 #define NMS_VISITS_H
@@ -33,11 +42,12 @@ typedef struct nms__tiles {
       __attribute__ ((aligned (NMS__ALIGN))); /* bounding boxes of these tiles */
 
   /* Only with method weighted. Two boxes of which one may depend on the other are apart by at most
-   * `reach` times the extent of either, and by at most `longest` without `part` times it. */
+   * `reach` times the width or height of either, and by at most `longest` without `part` times
+   * it. */
   float reach;   /* INFINITY if not bounded by the extents */
-  float longest; /* longest side of a box or fused box; 0 with other methods */
-  float share;   /* the share s with metric IoU; 0 with others */
-  float part;    /* the share s with metric IoS; 0 with others */
+  float longest; /* most extent of a box or fused box; 0 with other methods */
+  float limit;   /* a fused box overlaps a member by at least this, as the metric measures it */
+  float part;    /* s with metric IoS; 0 with others */
 
   uint64_t compared; /* comparisons of a box with a block so far, counted by the caller */
 } nms__tiles;
@@ -47,7 +57,7 @@ typedef struct nms__tiles {
 int nms__tiles_are_capped (const nms__frame *frame);
 
 /* Finds the bounding boxes. Returns 0 if the method visits the boxes in rank order: if the frame is
- * so small that they stay in the cache, or if the method is weighted and boxes are rotated. */
+ * so small that they stay in the cache. */
 int nms__tiles_begin (nms__tiles *tiles, const nms__frame *frame, const nms__box_blocks *blocks);
 
 /* Makes tile `tile` the current one. */
@@ -56,9 +66,9 @@ void nms__tiles_enter (nms__tiles *tiles, size_t tile);
 /* Returns whether the box at `place` may depend on a box of another tile than the current one. */
 int nms__tiles_cross (const nms__tiles *tiles, size_t place);
 
-/* Returns whether a fused box, after it got a new member, is as the reach assumes: its sides are at
- * most `longest`, and along both axes it has the share in common with the member. */
-int nms__tiles_hold (const nms__tiles *tiles, const float fused[4], const float member[4]);
+/* Returns whether the fused box at `head`, after it got the member at `place`, is as the reach
+ * assumes: it is not longer than `longest`, and overlaps the member by `limit`. */
+int nms__tiles_hold (const nms__tiles *tiles, size_t head, size_t place);
 
 /* Returns whether the frame is crowded, as the number of comparisons shows: most boxes depend on
  * boxes of other tiles, so that the method visits the boxes in rank order. */

@@ -198,10 +198,10 @@ join (weighted *w, size_t place, float score, uint32_t head)
   w->previous[member] = c->last;
   c->last = member;
   nms__fused_mean (c->corners, c->sums.scores, box);
-  w->strayed |= w->by_tile && !nms__tiles_hold (&w->visits.tiles, box, corners);
   if (f->rotated)
     nms__rotated_turn_back (&w->blocks.rotation[head], box);
   nms__box_blocks_move (f, &w->blocks, head, box);
+  w->strayed |= w->by_tile && !nms__tiles_hold (&w->visits.tiles, head, place);
 }
 
 static float

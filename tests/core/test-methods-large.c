@@ -121,7 +121,7 @@ static const Frame frames[] = { { "boxes", make_objects, MANY, 0, 0, 0 },
   { "bars, thresholds by class", make_bars, 1024, 1, 0, 0, 0.5f, 0, 0.1f },
   { "bars, threshold 1e-3", make_bars, 1024, 0, 0, 0, 1e-3f },
   { "bars, threshold 0", make_bars, 1024, 0, 0, 0, 0, 0, 0.1f },
-  { "rotated bars", make_bars, 400, 0, 1, 0, 0.25f },
+  { "rotated bars", make_bars, 256, 0, 1, 0, 0.25f },
   { "copies, threshold 0.3", make_copies, 1024, 0, 0, 0, 0.3f },
   { "copies, threshold 0.5", make_copies, 1024, 0, 0, 0, 0.5f },
   { "copies, threshold 0.7", make_copies, 1024, 0, 0, 0, 0.7f }, { NULL } };
@@ -270,13 +270,15 @@ static const struct {
   int uneven; /* every second box is small */
   float far;  /* added to coordinates; the means of clusters are then rounded by whole numbers */
   int angles;
-  int weighted; /* run only method weighted, with IoS and with ProbIoU, on PARTS_WEIGHTED parts:
-                 * fewer boxes are visited in rank order with these metrics */
+  int weighted; /* run only method weighted, with ProbIoU and with IoS, or IoU of rotated boxes, on
+                 * PARTS_WEIGHTED parts: fewer boxes are visited in rank order with these metrics */
 } parts[] = { { "boxes", 600, 0, 0, 0, 0, 0 }, { "classes and parents", 600, 1, 1, 0, 0, 0 },
   { "sizes", 600, 0, 0, 0.75f, 0, 0 }, { "uneven boxes of three classes", 600, 1, 0, 0, 1, 0 },
   { "boxes far from the origin", 600, 0, 0, 0, 0, 0x1p22f },
   { "rotated boxes", 600, 0, 1, 0.75f, 0, 0, 1 },
   { "weighted by other metrics", 600, 0, 0, 0, 0, 0, 0, 1 },
+  { "weighted, rotated", 600, 0, 0, 0, 0, 0, 1, 1 },
+  { "weighted, rotated, again in rank order", 40, 0, 0, 0, 0, 0, 1, 1 },
   { "so many that methods begin again in rank order", 200, 0, 0, 0, 0, 0 }, { NULL } };
 
 /* Coordinates are small integers, so that the metrics of a pair are the same in each part. The
@@ -321,7 +323,8 @@ test_parts (gconstpointer data)
     set_call (&options, k, row->min_size_ratio);
     if (row->weighted) {
       options.method = NMS_METHOD_WEIGHTED;
-      options.metric = k ? NMS_METRIC_PROBIOU : NMS_METRIC_IOS;
+      options.metric = k ? NMS_METRIC_PROBIOU : row->angles ? NMS_METRIC_IOU : NMS_METRIC_IOS;
+      options.iou_threshold = 0.45f;
     }
     nms_result a;
     const nms_result b = run (ctx, &all, &options);
