@@ -120,6 +120,25 @@ push_second (gpointer h)
   return GINT_TO_POINTER (gst_harness_push (h, frame_new (FRAME)));
 }
 
+static GstPadProbeReturn
+note_arrival (GstPad *pad, GstPadProbeInfo *info, gpointer arrived)
+{
+  g_atomic_int_set ((gint *) arrived, TRUE);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+/* Lets a thread push a frame, and returns when the frame has arrived at the element. */
+static void
+start_waiting (Replay *r)
+{
+  gint arrived = FALSE;
+
+  gst_pad_add_probe (r->h->srcpad, GST_PAD_PROBE_TYPE_BUFFER, note_arrival, &arrived, NULL);
+  r->waiting = g_thread_new ("video", push_second, r->h);
+  while (!g_atomic_int_get (&arrived))
+    g_usleep (1000);
+}
+
 /* Plays a step that begins with a word: an event, or what happens to the file. */
 static void
 word_step (Replay *r, const gchar *step)
@@ -184,7 +203,7 @@ frame_step (Replay *r, const gchar *step)
   if (g_str_has_prefix (step, "?:")) {
     must_give (r, GPOINTER_TO_INT (g_thread_join (r->waiting)), step, step + 2, 0);
   } else if (g_str_equal (step, "1?")) {
-    r->waiting = g_thread_new ("video", push_second, r->h);
+    start_waiting (r);
     word_step (r, "waits-30");
   } else {
     range = steps_range (step, &at, &first);
