@@ -28,7 +28,7 @@ typedef struct nms__rotated_box {
 typedef struct nms__rotated_columns {
   float *x, *y, *half_w, *half_h, *cos, *sin, *length, *thickness, *scaled;
   int limit;   /* what a pair that may exceed the limit has: an nms__rotated_limit */
-  float alike; /* for NMS__BY_SHAPE */
+  float alike; /* least square of the Bhattacharyya coefficient; only with NMS__BY_SHAPE */
 } nms__rotated_columns;
 
 #endif

@@ -64,9 +64,9 @@ typedef struct nms__box_blocks {
   nms__columns box_view, bounds_view, group_view, bounds_by_area, group_by_area;
 
   /* Filled only if the frame has rotated boxes; both arrays lie in the scratch of the engines. */
-  nms__rotated *rotation;       /* by place, in the memory of the frame's rotations */
+  nms__rotated *rotation;       /* rotation of each box, by place; in the memory of the frame's */
   nms__rotated_columns rotated; /* the screen, by place */
-  double origin[2];             /* of the coordinates of the screen */
+  double origin[2];             /* origin of the coordinates of the screen */
 
   /* The first place of each tile, and at last `count`; only for more than NMS__TILE_MOST boxes. A
    * tile has the boxes of one square along the Z-order curve: if the density is even, about
@@ -176,7 +176,7 @@ typedef struct nms__method_kernels {
   uint64_t (*size_block) (const nms__columns *columns, size_t first, const nms__box *box,
       float min_size_ratio);
 
-  nms__measure_block *bound_probiou_block; /* writes upper bounds of ProbIoU instead */
+  nms__measure_block *bound_probiou_block; /* sets value[i] to an upper bound of ProbIoU */
 
   /* Returns which of the n boxes starting at `first` the box may intersect: bit i for box first+i.
    * Sets value[i] of these to an upper bound of the metric. `scaled` of the columns, and of the
@@ -184,9 +184,10 @@ typedef struct nms__method_kernels {
   uint64_t (*bound_rotated_block) (const nms__rotated_columns *columns, size_t first, size_t n,
       const nms__rotated_box *box, int metric, float *value);
 
-  /* Returns which of n boxes, of which value[i] is the metric with a box of method matrix or an
-   * upper bound and most[i] the greatest metric with a box above, may be decisive for that box: it
-   * has the greatest metric `own_most` so far, and `loss` (see matrix.c). */
+  /* Selects boxes that may decide how method matrix lowers one box: bit i for box i of n. value[i]
+   * is the metric of the lowered box and box i, or an upper bound, and most[i] the greatest metric
+   * of box i and a box above it. `own_most` and `loss` are those of the lowered box so far, as in
+   * matrix.c. */
   uint64_t (*decay_block) (const float *value, const float *most, size_t n, float own_most,
       float loss, int gaussian);
 } nms__method_kernels;

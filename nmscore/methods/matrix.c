@@ -83,8 +83,8 @@ add_box (decay *d, const scratch *s, size_t place, size_t by, float v, int gauss
   }
 }
 
-/* Adds the boxes of the row's block and of its other blocks to `d`. Measures only those that decide
- * the decay, to judge by upper bounds of the metrics. */
+/* Adds the boxes of the row's current block and of all later ones to `d`. Measures only the boxes
+ * of which the upper bound of the metric shows that they may decide the decay. */
 static decay
 add_rest (decay d, const scratch *s, nms__row *row, int gaussian)
 {

@@ -75,8 +75,8 @@ find_reach (nms__tiles *t)
   const int probiou = f->method.metric == NMS_METRIC_PROBIOU;
   const double slack = f->rotated ? SLACK_ROTATED : SLACK;
   const double limit = f->bounds.lowest > slack ? f->bounds.lowest - slack : 0.0;
-  double gap = 1.0 - 2.0 * limit;                               /* over the fused box */
-  double least = f->rotated ? 1.0 - sqrt (1.0 - limit) : limit; /* either box over the fused box */
+  /* greatest gap and least width of a box, both over the width of the fused box */
+  double gap = 1.0 - 2.0 * limit, least = f->rotated ? 1.0 - sqrt (1.0 - limit) : limit;
 
   if (probiou && limit > 0.0) {
     const double c = 1.0 / nms__probiou_least_square (limit), root = sqrt (c * c - 1.0);

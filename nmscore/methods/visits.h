@@ -9,8 +9,8 @@
  * order of two such boxes is decided by their ranks.
  *
  * With method weighted, two boxes depend on each other if some fused box overlaps both by more than
- * the threshold. If they are apart along an axis, then by at most the width w of the fused box,
- * which is hardly wider than the widest box, without what it has in common with both of them:
+ * the threshold. If the two boxes are apart along an axis, the width w of that fused box bounds the
+ * gap between them, and the widest box bounds w (nms__tiles_hold checks it):
  *
  * - With IoU each box has a share s of the area of the fused box in common with it. An end of a
  *   rectangle, at any angle, with this share is at least s * w wide: the gap is at most
@@ -47,7 +47,7 @@ typedef struct nms__tiles {
   float reach;   /* INFINITY if not bounded by the extents */
   float longest; /* most extent of a box or fused box; 0 with other methods */
   float limit;   /* a fused box overlaps a member by at least this, as the metric measures it */
-  float part;    /* s with metric IoS; 0 with others */
+  float part;    /* the share s of the lesser width with metric IoS; 0 with others */
 
   uint64_t compared; /* comparisons of a box with a block so far, counted by the caller */
 } nms__tiles;
@@ -56,8 +56,8 @@ typedef struct nms__tiles {
  * affects no other box then visit the boxes in rank order. */
 int nms__tiles_are_capped (const nms__frame *frame);
 
-/* Finds the bounding boxes. Returns 0 if the method visits the boxes in rank order: if the frame is
- * so small that they stay in the cache. */
+/* Finds the bounding boxes. Returns 0 if the frame is so small that its boxes stay in the cache.
+ * The method then visits them in rank order. */
 int nms__tiles_begin (nms__tiles *tiles, const nms__frame *frame, const nms__box_blocks *blocks);
 
 /* Makes tile `tile` the current one. */

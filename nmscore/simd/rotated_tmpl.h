@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rotated_tmpl: the screen of pairs of rotated boxes, and upper bounds of their metrics. Only
+ * rotated_tmpl: the screen of pairs of rotated boxes, and the areas that bound them. Only
  * kernels_tmpl.c and metric_tmpl.c include it.
  *
  * Pairs whose upright bounding boxes are disjoint are excluded first. The others are projected to
@@ -21,13 +21,9 @@
 #include "screen.h"
 
 #include "geometry/rotated_screen.h"
-#include "nmscore.h"
 
 /* An upper bound of the rounding error of a sine that is computed from two directions. */
 #define SINE_ERROR 0x1p-20f
-
-/* At lesser sines, the parallelogram in which two strips cross contains more than a box. */
-#define LEAST_SINE 0x1p-20f
 
 typedef struct wide_rotated {
   vf x, y, half_w, half_h, cos, sin, length, thickness, scaled;
@@ -97,7 +93,7 @@ least_sine (const projection *p)
   return v_sub (p->sin, v_set (SINE_ERROR));
 }
 
-/* Returns the product of both shorter sides. */
+/* Returns the products of the shorter side of b and those of the LANES boxes starting at i. */
 INLINE vf
 squares_lanes (const nms__rotated_columns *c, size_t i, const wide_rotated *b)
 {
@@ -134,54 +130,6 @@ rotated_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const 
   const vf least = limit == NMS__BY_SMALLER ? v_min (other, b->scaled) : v_add (other, b->scaled);
   may &= m_bits (v_gt (squares_lanes (c, i, b), v_mul (least_sine (&p), least)));
   return may ? may & m_bits (v_gt (rectangle_lanes (c, i, b, &p), least)) : 0;
-}
-
-/* Returns upper bounds of ProbIoU from those of the square of the Bhattacharyya coefficient. */
-INLINE vf
-probiou_bound (vf square)
-{
-  const vf one = v_set (1.0f);
-  const vf alike = v_sqrt (v_min (v_mul (square, v_set (1.0f + 0x1p-12f)), one));
-  return v_div (alike, v_add (one, v_sqrt (v_sub (one, alike))));
-}
-
-/* Returns which of the n boxes starting at `first` may intersect the box, and writes an upper bound
- * of the metric to value[i] for box first+i. `scaled` of the columns is the area, or for ProbIoU
- * what NMS__BY_SHAPE needs. */
-INLINE uint64_t
-bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
-    const nms__rotated_box *box, float *value, int metric)
-{
-  const wide_rotated b = widen_rotated (box);
-  uint64_t hits = 0;
-
-  for (size_t i = 0; i < n; i += LANES) {
-    const vf other = v_load (c->scaled + first + i);
-    projection p;
-    uint64_t may = project_lanes (c, first + i, UINT64_MAX, &b, &p);
-    if (!may)
-      continue;
-    if (metric == NMS_METRIC_PROBIOU)
-      v_store (value + i,
-          probiou_bound (v_div (v_mul (v_set (4.0f), v_mul (other, b.scaled)),
-              determinant_lanes (&p, other, b.scaled))));
-    else {
-      /* All areas times the sine, because a division takes long. A shorter side is more than
-       * LEAST_SINE times the longer one (nms__rotated_box_of), so that the lesser sines do not
-       * matter. */
-      const vf sine = v_max (least_sine (&p), v_set (LEAST_SINE));
-      const vf rectangle = rectangle_lanes (c, first + i, &b, &p);
-      const vf area = v_mul (other, sine), own = v_mul (b.scaled, sine), lesser = v_min (area, own);
-      const vf inter = v_min (v_min (v_mul (rectangle, sine), squares_lanes (c, first + i, &b)),
-          lesser);
-      const vf whole = metric == NMS_METRIC_IOS ? lesser : v_sub (v_add (area, own), inter);
-      const vf bound = v_mul (v_div (inter, whole), v_set (1.0f + 0x1p-16f));
-      v_store (value + i, v_add (bound, v_set (0x1p-24f))); /* above the error of subnormals */
-      may &= m_bits (v_gt (rectangle, v_set (0.0f)));
-    }
-    hits |= may << i;
-  }
-  return hits;
 }
 
 INLINE size_t

@@ -191,8 +191,8 @@ test_shrinking_cluster (void)
   g_assert_cmpuint (run (ctx, &boxes, &options).kept_count, ==, 1);
 }
 
-/* All parts have the same metric with a bar, and none with each other: the one that ranks highest
- * decides how method matrix lowers the bar. */
+/* Small boxes inside a wide one have the same metric with it and do not touch each other. The one
+ * that ranks highest decides how method matrix lowers the wide box. */
 static void
 test_equal_losses (void)
 {
