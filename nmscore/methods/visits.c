@@ -46,8 +46,9 @@ nms__tiles_are_capped (const nms__frame *f)
 static void
 extend (const nms__tiles *t, float *low, float *high)
 {
-  const float extent = *high - *low, far = t->longest - t->part * extent;
-  const float by = (t->reach * extent < far ? t->reach * extent : far) + 0x1p-40f;
+  const float extent = *high - *low, far = t->farthest - t->part * extent;
+  const float most = t->reach * extent < far ? t->reach * extent : far;
+  const float by = (most > 0.0f ? most : 0.0f) + 0x1p-40f;
 
   *low -= by + fabsf (*low) * 0x1p-20f;
   *high += by + fabsf (*high) * 0x1p-20f;
@@ -64,6 +65,21 @@ reach_of (const nms__tiles *t, size_t place)
     extend (t, &box.y1, &box.y2);
   }
   return box;
+}
+
+/* Returns the least width or height of a box. */
+static float
+shortest_side (const nms__box_blocks *b)
+{
+  float shortest = INFINITY;
+
+  for (size_t place = 0; place < b->count; place++) {
+    const nms__box box = nms__corners_at (&b->box, place);
+    const float width = box.x2 - box.x1, height = box.y2 - box.y1;
+    const float side = width < height ? width : height;
+    shortest = side < shortest ? side : shortest;
+  }
+  return shortest;
 }
 
 /* Sets reach, longest, limit and part for method weighted. */
@@ -108,6 +124,7 @@ nms__tiles_begin (nms__tiles *t, const nms__frame *f, const nms__box_blocks *b)
     find_reach (t);
   if (f->count <= near_most (t->reach))
     return 0;
+  t->farthest = t->longest - (t->part > 0.0f ? t->part * shortest_side (b) : 0.0f);
   for (size_t tile = 0; tile < b->tile_count; tile++) {
     const nms__box bounds = nms__bounding_box (&b->box, b->tile[tile], b->tile[tile + 1]);
     nms__put_box (&b->tile_bounds, tile, &bounds, 0);

@@ -22,7 +22,7 @@
  *   sqrt (5 / 3 * (c^2 - 1)) - c, which bounds the gap over w, and r at least c - sqrt (c^2 - 1).
  * - With IoS, a box has a share of the lesser area in common with it, so that their ends overlap by
  *   at least s, the same share or, of rotated boxes, at most half, times the lesser width. The gap
- *   is at most w without s times the width of either box.
+ *   is at most w without s times the widths of both boxes.
  *
  * A fused box that moves towards its new member still overlaps it, unless rounding errors are large
  * or the boxes have different angles; the method checks it with nms__tiles_hold.
@@ -42,12 +42,13 @@ typedef struct nms__tiles {
       __attribute__ ((aligned (NMS__ALIGN))); /* bounding boxes of these tiles */
 
   /* Only with method weighted. Two boxes of which one may depend on the other are apart by at most
-   * `reach` times the width or height of either, and by at most `longest` without `part` times
+   * `reach` times the width or height of either, and by at most `farthest` without `part` times
    * it. */
-  float reach;   /* INFINITY if not bounded by the extents */
-  float longest; /* most extent of a box or fused box; 0 with other methods */
-  float limit;   /* a fused box overlaps a member by at least this, as the metric measures it */
-  float part;    /* the share s of the lesser width with metric IoS; 0 with others */
+  float reach;    /* INFINITY if not bounded by the extents */
+  float farthest; /* `longest` without `part` times the shortest side of all boxes */
+  float longest;  /* most extent of a box or fused box; 0 with other methods */
+  float limit;    /* a fused box overlaps a member by at least this, as the metric measures it */
+  float part;     /* the share s of the lesser width with metric IoS; 0 with others */
 
   uint64_t compared; /* comparisons of a box with a block so far, counted by the caller */
 } nms__tiles;
