@@ -333,13 +333,6 @@ is_matrix (const nms__frame *f)
       || f->method.method == NMS_METHOD_MATRIX_GAUSSIAN;
 }
 
-/* Returns whether pairs whose metric does not exceed the limit have no effect. */
-static int
-is_by_limit (const nms__frame *f)
-{
-  return f->method.method != NMS_METHOD_SOFT_GAUSSIAN && !is_matrix (f);
-}
-
 static inline float
 rotated_area (const nms__rotated *r)
 {
@@ -356,9 +349,7 @@ scaled_of (const nms__frame *f, const nms__rotated *r)
 
   if (f->method.metric == NMS_METRIC_PROBIOU)
     return longer > 0.0f ? (w < h ? w : h) / longer : 0.0f;
-  if (is_matrix (f))
-    return rotated_area (r);
-  return is_by_limit (f) ? f->bounds.factor * rotated_area (r) : 0.0f;
+  return is_matrix (f) ? rotated_area (r) : f->bounds.factor * rotated_area (r);
 }
 
 /* Writes the box at `place` to the screen of rotated boxes, which excludes pairs that do not
@@ -429,14 +420,14 @@ set_pair_bounds (const nms__frame *f, nms__box_blocks *b)
 {
   const double lowest = f->bounds.lowest, limit = lowest > MARGIN ? lowest - MARGIN : 0.0;
 
-  b->screens = f->count > CROWD * NMS__BLOCK && is_by_limit (f) && !f->rotated;
+  b->screens = f->count > CROWD * NMS__BLOCK && !is_matrix (f) && !f->rotated;
   b->by_area = b->screens && f->method.metric != NMS_METRIC_PROBIOU
       && f->method.metric != NMS_METRIC_IOS;
   b->pair = (nms__pair_bounds) { .metric = (int) f->method.metric,
     .extent = f->rotated ? 0.0f : NMS__LEAST_EXTENT, /* refine decides if rotated */
     .share = (float) (f->method.metric == NMS_METRIC_IOS ? limit : limit / (1.0 + limit)),
     .value = lowest > 0.0 ? (float) lowest : 0.0f,
-    .alike = is_by_limit (f) ? nms__probiou_least_square (limit) : 0.0 };
+    .alike = is_matrix (f) ? 0.0 : nms__probiou_least_square (limit) };
 }
 
 /* Puts the box at frame position `pos` at its place. */

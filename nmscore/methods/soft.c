@@ -16,6 +16,8 @@
 #include "method.h"
 #include "visits.h"
 
+#include <math.h>
+
 #define NONE SIZE_MAX
 
 /* Kept boxes that are collected at once to compute a score again. */
@@ -121,13 +123,24 @@ renew_maxima (const scratch *s, size_t block)
   }
 }
 
+/* Returns the bounds of pairs that have an effect with soft-gaussian: up to their limit, the
+ * exponent is at least -2^-26, and the factor rounds to 1. */
+static nms__bounds
+gaussian_bounds (float sigma)
+{
+  const double limit = sqrt ((double) sigma) * 0x1p-13;
+  return nms__bounds_of (limit < 1.0 ? limit : 1.0, 1.0);
+}
+
 static void
 start (nms__frame *f, scratch *s)
 {
   const float sigma = f->method.sigma;
 
-  nms__box_blocks_fill (f, &s->blocks);
   s->sigma = sigma > 0.0f ? sigma : DEFAULT_SIGMA;
+  if (f->method.method == NMS_METHOD_SOFT_GAUSSIAN)
+    f->bounds = gaussian_bounds (s->sigma);
+  nms__box_blocks_fill (f, &s->blocks);
   memset (s->undecided, 0xff, nms__box_blocks_count (&s->blocks) * sizeof *s->undecided);
   for (size_t place = 0; place < f->count; place++) {
     const uint32_t pos = s->blocks.position[place];

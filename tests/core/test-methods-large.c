@@ -51,6 +51,7 @@ struct Frame {
   float threshold; /* IoU threshold of bars and copies, which meet across classes */
   float far;       /* one box is at this coordinate, unless it is 0 */
   float offset;    /* added to coordinates of bars, so that metrics are rounded */
+  float sigma;     /* of soft-gaussian: many factors are nearly 1 */
 };
 
 #define PARTS 45
@@ -116,12 +117,12 @@ static const Frame frames[] = { { "boxes", make_objects, MANY, 0, 0, 0 },
   { "rotated boxes of three classes, and one far from them", make_objects, 400, 1, 1, 0, 0,
       0x1p56f },
   { "rotated boxes, sizes", make_objects, 400, 0, 1, 0.8f },
-  { "bars, threshold 0.5", make_bars, 1024, 0, 0, 0, 0.5f },
+  { "bars, threshold 0.5, sigma 64", make_bars, 1024, 0, 0, 0, 0.5f, 0, 0, 64 },
   { "bars, threshold 0.25, rounded extents", make_bars, 1024, 0, 0, 0, 0.25f, 0, 0.3f },
   { "bars, thresholds by class", make_bars, 1024, 1, 0, 0, 0.5f, 0, 0.1f },
   { "bars, threshold 1e-3", make_bars, 1024, 0, 0, 0, 1e-3f },
   { "bars, threshold 0", make_bars, 1024, 0, 0, 0, 0, 0, 0.1f },
-  { "rotated bars", make_bars, 256, 0, 1, 0, 0.25f },
+  { "rotated bars, sigma 64", make_bars, 256, 0, 1, 0, 0.25f, 0, 0, 64 },
   { "copies, threshold 0.3", make_copies, 1024, 0, 0, 0, 0.3f },
   { "copies, threshold 0.5", make_copies, 1024, 0, 0, 0, 0.5f },
   { "copies, threshold 0.7", make_copies, 1024, 0, 0, 0, 0.7f }, { NULL } };
@@ -151,6 +152,7 @@ test_frame (gconstpointer row)
     if (f->make != make_objects) {
       options.iou_threshold = f->threshold;
       options.class_agnostic = 1;
+      options.sigma = options.method == NMS_METHOD_SOFT_GAUSSIAN ? f->sigma : 0;
       options.class_options = f->classes ? &one : NULL;
       options.class_option_count = f->classes ? 1 : 0;
     }
