@@ -650,7 +650,8 @@ nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size
   r->measure = f->kernels->method->metric_block;
   r->metric = (int) o->metric;
   r->least_inter = least_inter (r);
-  r->upright = r->bounds = 0;
+  r->upright = 0;
+  r->decay = NULL;
   r->min_size_ratio = f->rotated ? 0.0f : o->min_size_ratio;
   r->refines = f->rotated || f->parent.data || o->metric == NMS_METRIC_PROBIOU;
   if (f->rotated)
@@ -658,9 +659,9 @@ nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size
 }
 
 void
-nms__row_bound (nms__row *r)
+nms__row_bound (nms__row *r, const nms__decay *decay)
 {
-  r->bounds = 1;
+  r->decay = decay;
   if (r->metric == NMS_METRIC_PROBIOU)
     r->measure = r->frame->kernels->method->bound_probiou_block;
 }
@@ -770,7 +771,7 @@ nms__row_measure (nms__row *r, unsigned i)
   if (nms__positions_related (f, b->position[r->place], b->position[other]))
     return 0;
   if (f->rotated) {
-    if (r->bounds && r->metric != NMS_METRIC_PROBIOU && b->rotation[r->place].sin == 0.0
+    if (r->decay && r->metric != NMS_METRIC_PROBIOU && b->rotation[r->place].sin == 0.0
         && b->rotation[other].sin == 0.0)
       r->value[i] = upright_metric (r, i);
     return measure_rotated (r, r->place, other, &r->value[i]);
@@ -809,10 +810,10 @@ nms__row_next (nms__row *r)
     uint64_t mask = of_class (r, r->first) & (r->wanted ? r->wanted[block] : ~(uint64_t) 0);
     r->compared++;
     if (mask && r->frame->rotated && !r->upright) {
-      if (r->bounds) {
+      if (r->decay) {
         r->mask = mask
             & kernels->bound_rotated_block (&r->blocks->rotated, r->first,
-                nms__highest_bit (mask) + 1, &r->rotated_box, r->metric, r->value);
+                nms__highest_bit (mask) + 1, &r->rotated_box, r->metric, r->decay, r->value);
         if (r->mask)
           return 1;
         continue;
@@ -827,7 +828,7 @@ nms__row_next (nms__row *r)
     r->mask = mask
         & r->measure (&r->blocks->box_view, r->first, nms__highest_bit (mask) + 1, &r->box,
             &r->blocks->pair, r->value);
-    if (r->mask && r->refines && !r->upright && !r->bounds)
+    if (r->mask && r->refines && !r->upright && !r->decay)
       refine (r);
     if (r->mask)
       return 1;

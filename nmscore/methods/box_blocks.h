@@ -166,6 +166,17 @@ nms__place_is_set (const uint64_t *bits, size_t place)
   return bits[place / NMS__BLOCK] >> place % NMS__BLOCK & 1;
 }
 
+/* How method matrix lowers the score of a box, as far as its row was read. `loss` grows with the
+ * decay: for the linear method it is the decay times -1, for the gaussian method the exponent of
+ * the decay over -sigma. Another box decides the decay if its metric v is above `most` or its loss,
+ * (v - 1) / (1 - m) or v^2 - m^2 with m = most_of[its place], is at least `loss`. */
+typedef struct nms__decay {
+  const float *most_of; /* by place: greatest metric of the box and a box above it */
+  int gaussian;
+  float most, loss; /* greatest metric so far, and loss */
+  size_t by;        /* place of the box that decides `loss`, or of the box itself */
+} nms__decay;
+
 /* The functions of metric_tmpl.c, which are compiled once per instruction set. */
 typedef struct nms__method_kernels {
   nms__measure_block *metric_block;
@@ -178,18 +189,15 @@ typedef struct nms__method_kernels {
 
   nms__measure_block *bound_probiou_block; /* sets value[i] to an upper bound of ProbIoU */
 
-  /* Returns which of the n boxes starting at `first` the box may intersect: bit i for box first+i.
-   * Sets value[i] of these to an upper bound of the metric. `scaled` of the columns, and of the
-   * box, is the area or, for ProbIoU, as for NMS__BY_SHAPE. */
+  /* Returns which of the n boxes starting at `first` the box may intersect, and which may decide
+   * its decay: bit i for box first+i. Sets value[i] of these to an upper bound of the metric.
+   * `scaled` of the columns, and of the box, is the area or, for ProbIoU, as for NMS__BY_SHAPE. */
   uint64_t (*bound_rotated_block) (const nms__rotated_columns *columns, size_t first, size_t n,
-      const nms__rotated_box *box, int metric, float *value);
+      const nms__rotated_box *box, int metric, const nms__decay *decay, float *value);
 
-  /* Selects boxes that may decide how method matrix lowers one box: bit i for box i of n. value[i]
-   * is the metric of the lowered box and box i, or an upper bound, and most[i] the greatest metric
-   * of box i and a box above it. `own_most` and `loss` are those of the lowered box so far, as in
-   * matrix.c. */
-  uint64_t (*decay_block) (const float *value, const float *most, size_t n, float own_most,
-      float loss, int gaussian);
+  /* Selects the boxes that may decide the decay: bit i for box first+i of the n boxes starting at
+   * `first`, whose metric, or an upper bound of it, is value[i]. */
+  uint64_t (*decay_block) (const float *value, size_t first, size_t n, const nms__decay *decay);
 } nms__method_kernels;
 
 /* The row of one box, a block at a time. */
@@ -220,7 +228,7 @@ typedef struct nms__row {
   int metric;
   float min_size_ratio;         /* 0 if refine compares the areas, because boxes are rotated */
   int refines;                  /* nonzero if kernels alone do not decide `mask` or `value` */
-  int bounds;                   /* set by nms__row_bound */
+  const nms__decay *decay;      /* set by nms__row_bound, or NULL */
   nms__rotated_box rotated_box; /* the box in the columns of the screen */
 } nms__row;
 
@@ -237,9 +245,10 @@ nms__row_is_unmeasured (const nms__frame *f)
 void nms__row_begin (nms__row *row, const nms__frame *frame, const nms__box_blocks *blocks,
     size_t place, const uint64_t *wanted);
 
-/* Lets a row of method matrix give upper bounds instead of metrics that take long to compute. Boxes
+/* Lets a row of method matrix give upper bounds instead of metrics that take long to compute, and
+ * leave out boxes that do not decide *decay, which the caller changes between the blocks. Boxes
  * that do not belong to `mask` may then be in it: see nms__row_measure. */
-void nms__row_bound (nms__row *row);
+void nms__row_bound (nms__row *row, const nms__decay *decay);
 
 /* Computes the next block with a box in `mask`. Returns 0 if there is none. */
 int nms__row_next (nms__row *row);

@@ -31,13 +31,6 @@ typedef struct scratch {
   uint32_t *by;   /* follows `rank`: place of the box that decides the factor, by place */
 } scratch;
 
-/* How a box's score decays, and the place of the box that decides it. `loss` grows with the decay:
- * see loss_of. */
-typedef struct decay {
-  float loss, most;
-  size_t by;
-} decay;
-
 static void
 layout (scratch *s, nms__arena *a, size_t boxes)
 {
@@ -60,8 +53,7 @@ nms__matrix_scratch_size (size_t boxes)
   return arena.used;
 }
 
-/* Returns the loss by a box with metric v whose own greatest metric is `most`: for the linear
- * method the decay times -1, for the gaussian method the exponent of the decay over -sigma. */
+/* Returns the loss by a box with metric v whose own greatest metric is `most`. */
 static float
 loss_of (float v, float most, int gaussian)
 {
@@ -70,57 +62,80 @@ loss_of (float v, float most, int gaussian)
   return most < 1.0f ? -((1.0f - v) / (1.0f - most)) : -FLT_MAX;
 }
 
-/* Adds the box at place `by`, with metric v, to those that *d takes into account. */
+/* Adds box i of the row's block to those that *d takes into account. */
 static inline void
-add_box (decay *d, const scratch *s, size_t place, size_t by, float v, int gaussian)
+add_box (nms__decay *d, const scratch *s, const nms__row *row, unsigned i)
 {
-  const float loss = loss_of (v, s->most[by], gaussian);
+  const size_t by = row->first + i;
+  const float v = row->value[i], loss = loss_of (v, s->most[by], d->gaussian);
 
   d->most = v > d->most ? v : d->most;
-  if (loss > d->loss || (loss == d->loss && d->by != place && s->rank[by] < s->rank[d->by])) {
+  if (loss > d->loss || (loss == d->loss && d->by != row->place && s->rank[by] < s->rank[d->by])) {
     d->loss = loss;
     d->by = by;
   }
 }
 
-/* Adds the boxes of the row's current block and of all later ones to `d`. Measures only the boxes
- * of which the upper bound of the metric shows that they may decide the decay. */
-static decay
-add_rest (decay d, const scratch *s, nms__row *row, int gaussian)
+/* Measures box i of the row's block, of which value[i] may be an upper bound, and adds it if it
+ * decides the decay. */
+static inline void
+try_box (nms__decay *d, const scratch *s, nms__row *row, unsigned i)
 {
-  do {
-    const float *most = s->most + row->first;
-    uint64_t left = row->mask
-        & row->frame->kernels->method->decay_block (row->value, most,
-            nms__highest_bit (row->mask) + 1, d.most, d.loss, gaussian);
-    for (; left; left &= left - 1) {
-      const unsigned i = nms__lowest_bit (left);
-      const float bound = row->value[i];
-      if ((bound > d.most || loss_of (bound, most[i], gaussian) >= d.loss)
-          && nms__row_measure (row, i))
-        add_box (&d, s, row->place, row->first + i, row->value[i], gaussian);
-    }
-  } while (nms__row_next (row));
-  return d;
+  const float v = row->value[i], most = s->most[row->first + i];
+
+  if ((v > d->most || loss_of (v, most, d->gaussian) >= d->loss) && nms__row_measure (row, i))
+    add_box (d, s, row, i);
 }
 
-static decay
-decay_of (const nms__frame *f, const scratch *s, size_t place, int gaussian)
+/* Returns the box of `boxes` with the greatest upper bound. */
+static unsigned
+most_promising (const nms__row *row, uint64_t boxes)
 {
-  decay d = { gaussian ? 0.0f : -1.0f, 0.0f, place };
+  unsigned best = nms__lowest_bit (boxes);
+
+  for (uint64_t left = boxes; left; left &= left - 1) {
+    const unsigned i = nms__lowest_bit (left);
+    best = row->value[i] > row->value[best] ? i : best;
+  }
+  return best;
+}
+
+/* Adds the boxes of the row's current block and of all later ones. Measures only those that may
+ * decide the decay, first the one with the greatest bound of a block: few others then do. */
+static void
+add_rest (nms__decay *d, const scratch *s, nms__row *row)
+{
+  const nms__method_kernels *kernels = row->frame->kernels->method;
+
+  do {
+    uint64_t left = row->mask
+        & kernels->decay_block (row->value, row->first, nms__highest_bit (row->mask) + 1, d);
+    if (left && row->refines) {
+      const unsigned i = most_promising (row, left);
+      left &= ~((uint64_t) 1 << i);
+      try_box (d, s, row, i);
+    }
+    for (; left; left &= left - 1)
+      try_box (d, s, row, nms__lowest_bit (left));
+  } while (nms__row_next (row));
+}
+
+/* Adds all boxes above the one at `place`. */
+static void
+add_row (nms__decay *d, const nms__frame *f, const scratch *s, size_t place)
+{
   nms__row row;
 
   nms__row_begin (&row, f, &s->blocks, place, s->above);
-  nms__row_bound (&row);
+  nms__row_bound (&row, d);
   while (nms__row_next (&row)) {
-    if (row.refines || row.compared > FEW)
-      return add_rest (d, s, &row, gaussian);
-    for (uint64_t left = row.mask; left; left &= left - 1) {
-      const unsigned i = nms__lowest_bit (left);
-      add_box (&d, s, place, row.first + i, row.value[i], gaussian);
+    if (row.refines || row.compared > FEW) {
+      add_rest (d, s, &row);
+      return;
     }
+    for (uint64_t left = row.mask; left; left &= left - 1)
+      add_box (d, s, &row, nms__lowest_bit (left));
   }
-  return d;
 }
 
 /* Finds how the score of the box at `place` decays. */
@@ -128,8 +143,9 @@ static void
 visit (const nms__frame *f, const scratch *s, size_t place)
 {
   const int gaussian = f->method.method == NMS_METHOD_MATRIX_GAUSSIAN;
-  const decay d = decay_of (f, s, place, gaussian);
+  nms__decay d = { s->most, gaussian, 0.0f, gaussian ? 0.0f : -1.0f, place };
 
+  add_row (&d, f, s, place);
   s->factor[place] = gaussian ? nms__exp (-(s->sigma * d.loss)) : -d.loss;
   s->by[place] = (uint32_t) d.by;
   s->most[place] = d.most;

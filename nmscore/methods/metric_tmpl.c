@@ -221,17 +221,41 @@ bound_probiou_block (const nms__columns *c, size_t first, size_t n, const nms__b
   return hits;
 }
 
+/* An nms__decay, in the form in which least_metric needs it. */
+typedef struct wide_decay {
+  const float *most_of;
+  vf most, base, rest;
+  int gaussian;
+} wide_decay;
+
+INLINE wide_decay
+widen_decay (const nms__decay *d)
+{
+  const vf one = v_set (1.0f), loss = v_set (d->loss);
+  const vf base = d->gaussian ? v_sqrt (loss) : v_add (one, loss);
+  return (wide_decay) { d->most_of, v_set (d->most), base, v_sub (one, base), d->gaussian };
+}
+
+/* Returns lower bounds of the metrics with which the LANES boxes starting at i decide the decay.
+ * Rounding adds less than 2^-20 to a metric and to a loss. */
+INLINE vf
+least_metric (const wide_decay *d, size_t i)
+{
+  const vf m = v_load (d->most_of + i);
+  const vf lowers = d->gaussian ? v_max (d->base, m) : v_add (d->base, v_mul (d->rest, m));
+  return v_max (v_sub (v_min (d->most, lowers), v_set (0x1p-20f)), v_set (0.0f));
+}
+
 /* At lesser sines, the parallelogram in which two strips cross contains more than a box. */
 #define LEAST_SINE 0x1p-20f
 
-/* Returns which of the n boxes starting at `first` may intersect the box, and writes an upper bound
- * of the metric to value[i] for box first+i. `scaled` of the columns is the area, or for ProbIoU
- * what NMS__BY_SHAPE needs. */
+/* Does what bound_rotated_block does for one metric. */
 INLINE uint64_t
 bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
-    const nms__rotated_box *box, float *value, int metric)
+    const nms__rotated_box *box, const nms__decay *decay, float *value, int metric)
 {
   const wide_rotated b = widen_rotated (box);
+  const wide_decay d = widen_decay (decay);
   uint64_t hits = 0;
 
   for (size_t i = 0; i < n; i += LANES) {
@@ -240,23 +264,39 @@ bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
     uint64_t may = project_lanes (c, first + i, UINT64_MAX, &b, &p);
     if (!may)
       continue;
-    if (metric == NMS_METRIC_PROBIOU)
-      v_store (value + i,
-          probiou_bound (v_div (v_mul (v_set (4.0f), v_mul (other, b.scaled)),
-              determinant_lanes (&p, other, b.scaled))));
-    else {
+    const vf least = least_metric (&d, first + i);
+    if (metric == NMS_METRIC_PROBIOU) {
+      const vf product = v_mul (v_set (4.0f), v_mul (other, b.scaled));
+      const vf determinant = determinant_lanes (&p, other, b.scaled);
+      const vf alike = v_mul (least, v_sub (v_set (2.0f - 0x1p-14f), least));
+      may &= m_bits (v_ge (product, v_mul (square (alike), determinant)));
+      if (!may)
+        continue;
+      v_store (value + i, probiou_bound (v_div (product, determinant)));
+    } else {
+      /* A metric is at least `least` if the intersection times `times` is at least `share`. */
+      const int ios = metric == NMS_METRIC_IOS;
+      const vf areas = ios ? v_min (other, b.scaled) : v_add (other, b.scaled);
+      const vf times = ios ? v_set (1.0f) : v_add (v_set (1.0f), least);
+      const vf share = v_mul (v_mul (least, v_set (1.0f - 0x1p-14f)), areas);
+      const vf squares = squares_lanes (c, first + i, &b);
+      may &= m_bits (v_ge (v_mul (times, squares), v_mul (share, least_sine (&p))));
+      if (!may)
+        continue;
+      const vf rectangle = rectangle_lanes (c, first + i, &b, &p);
+      may &= m_bits (
+          m_and (v_gt (rectangle, v_set (0.0f)), v_ge (v_mul (times, rectangle), share)));
+      if (!may)
+        continue;
       /* All areas times the sine, because a division takes long. A shorter side is more than
        * LEAST_SINE times the longer one (nms__rotated_box_of), so that the lesser sines do not
        * matter. */
       const vf sine = v_max (least_sine (&p), v_set (LEAST_SINE));
-      const vf rectangle = rectangle_lanes (c, first + i, &b, &p);
-      const vf area = v_mul (other, sine), own = v_mul (b.scaled, sine), lesser = v_min (area, own);
-      const vf inter = v_min (v_min (v_mul (rectangle, sine), squares_lanes (c, first + i, &b)),
-          lesser);
-      const vf whole = metric == NMS_METRIC_IOS ? lesser : v_sub (v_add (area, own), inter);
+      const vf lesser = v_mul (v_min (other, b.scaled), sine);
+      const vf inter = v_min (v_min (v_mul (rectangle, sine), squares), lesser);
+      const vf whole = ios ? lesser : v_sub (v_mul (areas, sine), inter);
       const vf bound = v_mul (v_div (inter, whole), v_set (1.0f + 0x1p-16f));
       v_store (value + i, v_add (bound, v_set (0x1p-24f))); /* above the error of subnormals */
-      may &= m_bits (v_gt (rectangle, v_set (0.0f)));
     }
     hits |= may << i;
   }
@@ -265,32 +305,31 @@ bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
 
 static uint64_t
 bound_rotated_block (const nms__rotated_columns *c, size_t first, size_t n,
-    const nms__rotated_box *box, int metric, float *value)
+    const nms__rotated_box *box, int metric, const nms__decay *decay, float *value)
 {
   switch (metric) {
     case NMS_METRIC_IOS:
-      return bound_rotated_by (c, first, n, box, value, NMS_METRIC_IOS);
+      return bound_rotated_by (c, first, n, box, decay, value, NMS_METRIC_IOS);
     case NMS_METRIC_PROBIOU:
-      return bound_rotated_by (c, first, n, box, value, NMS_METRIC_PROBIOU);
+      return bound_rotated_by (c, first, n, box, decay, value, NMS_METRIC_PROBIOU);
     default:
-      return bound_rotated_by (c, first, n, box, value, NMS_METRIC_IOU);
+      return bound_rotated_by (c, first, n, box, decay, value, NMS_METRIC_IOU);
   }
 }
 
 static uint64_t
-decay_block (const float *value, const float *most, size_t n, float own_most, float loss,
-    int gaussian)
+decay_block (const float *value, size_t first, size_t n, const nms__decay *d)
 {
-  const vf one = v_set (1.0f), own = v_set (own_most);
+  const vf one = v_set (1.0f), most = v_set (d->most);
   uint64_t hits = 0;
 
   for (size_t i = 0; i < n; i += LANES) {
-    const vf v = v_load (value + i), m = v_load (most + i);
-    const vf left = v_mul (v_set (-loss * (1.0f + 0x1p-20f)), v_sub (one, m));
-    const vf squares = v_mul (v_set (1.0f - 0x1p-20f), v_add (v_set (loss), square (m)));
-    const vm lowers = gaussian ? v_ge (square (v), squares)
-                               : m_and (v_gt (one, m), v_ge (left, v_sub (one, v)));
-    hits |= (m_bits (v_gt (v, own)) | m_bits (lowers)) << i;
+    const vf v = v_load (value + i), m = v_load (d->most_of + first + i);
+    const vf left = v_mul (v_set (-d->loss * (1.0f + 0x1p-20f)), v_sub (one, m));
+    const vf squares = v_mul (v_set (1.0f - 0x1p-20f), v_add (v_set (d->loss), square (m)));
+    const vm lowers = d->gaussian ? v_ge (square (v), squares)
+                                  : m_and (v_gt (one, m), v_ge (left, v_sub (one, v)));
+    hits |= (m_bits (v_gt (v, most)) | m_bits (lowers)) << i;
   }
   return hits;
 }

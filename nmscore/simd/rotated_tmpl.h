@@ -97,7 +97,7 @@ least_sine (const projection *p)
 INLINE vf
 squares_lanes (const nms__rotated_columns *c, size_t i, const wide_rotated *b)
 {
-  return v_mul (v_set (4.0f), v_mul (b->thickness, v_load (c->thickness + i)));
+  return v_mul (v_mul (v_set (4.0f), b->thickness), v_load (c->thickness + i));
 }
 
 /* Returns a lower bound of the determinants over the squares of the longer sides. */

@@ -10,6 +10,7 @@
 #include "testrunner.h"
 
 #include <glib.h>
+#include <math.h>
 #include <string.h>
 
 #define ONE(...) +1
@@ -221,6 +222,41 @@ test_equal_losses (void)
   }
 }
 
+/* The boxes lie along one line in their direction. Each box of a chain overlaps the one before it
+ * by 0.9, so that none but the first may decide how method matrix lowers the last box. One box of
+ * a later block, whose metric with the last box is less, decides it. */
+static void
+test_later_block (void)
+{
+  enum { CHAIN = 8, LATER = 1, FILLING = 200, ALL = CHAIN + LATER + FILLING };
+  const float angle = 0.3f;
+  nms_boxes boxes = { .size = sizeof boxes,
+    .count = ALL,
+    .score = { scores, 0 },
+    .angle = { angles, 0 } };
+  g_autoptr (nms_context) ctx = nms_context_new ();
+  nms_options options;
+
+  nms_boxes_set_rows (&boxes, rows[0]);
+  for (size_t i = 0; i < ALL; i++) {
+    const int fills = i >= CHAIN + LATER;
+    const float along = i < CHAIN ? 4.75f * (float) i : fills ? 34 + 0.02f * (float) i : 39.25f;
+    const float x = -along * cosf (angle), y = -along * sinf (angle);
+    const float w = fills ? 0.01f : 100, h = fills ? 0.01f : 10;
+    memcpy (rows[i], (float[4]) { x - w / 2, y - h / 2, x + w / 2, y + h / 2 }, sizeof rows[i]);
+    scores[i] = i == CHAIN ? 0.95f : fills ? 0.05f : 1 - (float) i / 10;
+    angles[i] = angle;
+  }
+  for (uint32_t m = NMS_METHOD_MATRIX_LINEAR; m <= NMS_METHOD_MATRIX_GAUSSIAN; m++) {
+    nms_options_init (&options, sizeof options);
+    options.outputs = ENGINECHECK_ALL_OUTPUTS;
+    options.method = m;
+    g_assert_cmpstr (enginecheck_run (ctx, &boxes, &options, ENGINECHECK_ISAS), ==, NULL);
+    options.min_score = 0.1f;
+    g_assert_cmpint (run (ctx, &boxes, &options).suppressed_by[CHAIN - 1], ==, CHAIN);
+  }
+}
+
 /* Compares the results of a call without and with a total cap. A box over the cap lowers the scores
  * of others as before, and with method merge it takes its cluster with it. */
 static void
@@ -346,7 +382,7 @@ test_parts (gconstpointer data)
 }
 
 static const TestCase cases[] = { TEST_ROWS ("/methods-large/%s", test_frame, frames),
-  CASE (test_shrinking_cluster), CASE (test_equal_losses),
+  CASE (test_shrinking_cluster), CASE (test_equal_losses), CASE (test_later_block),
   TEST_ROWS ("/methods-large/parts/%s", test_parts, parts), { NULL } };
 
 TEST_PROGRAM (cases);
