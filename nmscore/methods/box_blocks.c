@@ -92,21 +92,24 @@ interleave (uint32_t x, uint32_t y)
   return (uint32_t) n | (uint32_t) (n >> 31);
 }
 
-/* Writes the sums of two columns, scaled to numbers of `bits` bits, to `cell`. */
-static void
+/* Writes the sums of two columns, scaled to numbers of `bits` bits, to `cell`. Returns whether most
+ * boxes meet each other along this axis: all centres are within a mean extent. */
+static int
 scale_sums (const float *low, const float *high, size_t count, unsigned bits, uint32_t *cell)
 {
-  float least = low[0] + high[0], most = least;
+  float least = low[0] + high[0], most = least, extents = 0.0f;
 
-  for (size_t i = 1; i < count; i++) {
+  for (size_t i = 0; i < count; i++) {
     const float sum = low[i] + high[i];
     least = sum < least ? sum : least;
     most = sum > most ? sum : most;
+    extents += high[i] - low[i];
   }
   const float range = most - least;
   const float factor = range > 0x1p-100f ? (float) (((uint32_t) 1 << bits) - 1) / range : 0.0f;
   for (size_t i = 0; i < count; i++)
     cell[i] = (uint32_t) ((low[i] + high[i] - least) * factor);
+  return range * 0.5f < extents / (float) count;
 }
 
 /* Writes the ranks of the sums, scaled to numbers of `bits` bits. This takes longer, but does not
@@ -204,6 +207,20 @@ sort_cells (const nms__frame *f, const nms__box_blocks *b, const uint32_t *numbe
   return nms__sort (f->kernels, b->keys, b->keys2, f->count);
 }
 
+/* Returns the keys of the class partitions in descending order; those of a partition lie in rank
+ * order. */
+static const uint64_t *
+sort_ranks (const nms__frame *f, const nms__box_blocks *b, const uint32_t *number, unsigned bits)
+{
+  memcpy (b->keys, f->packed, f->count * sizeof *b->keys);
+  uint64_t *keys = nms__sort (f->kernels, b->keys, b->keys2, f->count);
+  for (size_t k = 0; k < f->count; k++) {
+    const uint32_t pos = nms__packed_position (keys[k]);
+    keys[k] = nms__pack (number ? number[pos] << 2 * bits : 0, pos);
+  }
+  return nms__sort (f->kernels, keys, keys == b->keys ? b->keys2 : b->keys, f->count);
+}
+
 /* Returns the logarithm of the usual number of boxes of a tile. The tiles of method weighted are
  * larger, because a box depends on boxes that are farther away. */
 static unsigned
@@ -225,7 +242,9 @@ is_crowded (const uint64_t *keys, size_t count)
 
 /* Returns the sorted keys: the class partition, the classes of both extents if `uneven`, then the
  * place on a Z-order curve through the centres. If a few boxes are so far from the others that
- * scaled coordinates cannot tell these apart, the curve goes through their ranks. */
+ * scaled coordinates cannot tell these apart, the curve goes through their ranks. If most boxes
+ * meet each other, so that rows exclude few blocks, rank order replaces the curve: rows then need
+ * the boxes of most blocks all or none. */
 static const uint64_t *
 sort (const nms__frame *f, nms__box_blocks *b, const uint32_t *number, unsigned number_bits,
     int uneven)
@@ -242,8 +261,10 @@ sort (const nms__frame *f, nms__box_blocks *b, const uint32_t *number, unsigned 
   }
   const unsigned bits = coordinate_bits (f->count, number_bits, all_bits);
   b->tile_bits = tile_bits (f) + all_bits - number_bits;
-  scale_sums (f->x1, f->x2, f->count, bits, x);
-  scale_sums (f->y1, f->y2, f->count, bits, y);
+  const int meet = scale_sums (f->x1, f->x2, f->count, bits, x)
+      & scale_sums (f->y1, f->y2, f->count, bits, y);
+  if (meet && !b->screens)
+    return sort_ranks (f, b, number, bits);
   const uint64_t *keys = sort_cells (f, b, number, all_bits, bits, x, y);
   if (!is_crowded (keys, f->count))
     return keys;
