@@ -2,7 +2,8 @@
 /*
  * box_blocks: the boxes of a frame in spatial order, in blocks of NMS__BLOCK boxes with a bounding
  * box each, so that a row, the metric of one box and all boxes that it intersects, is computed from
- * the few blocks around it. The boxes of a class partition are consecutive.
+ * the few blocks around it. The boxes of a class partition are consecutive. If most boxes meet each
+ * other, they lie in rank order instead.
  *
  *     nms__row row;
  *     nms__row_begin (&row, f, &blocks, place, wanted);
@@ -46,7 +47,7 @@ typedef struct nms__box_blocks {
   int screens; /* if nonzero, rows may leave out pairs below the bounds, which have no effect */
   int by_area; /* if nonzero, screens add the value of `least` of a block to least_inter of a row */
 
-  /* The place of a box is its number in spatial order. `scaled` of `box` is the area. After the
+  /* The place of a box is its number in this order. `scaled` of `box` is the area. After the
    * last box, to the end of its block, are boxes without area. */
   nms__box_columns box;  /* the boxes, by place */
   uint32_t *position;    /* frame position, by place */
