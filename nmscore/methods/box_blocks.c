@@ -93,7 +93,7 @@ interleave (uint32_t x, uint32_t y)
 }
 
 /* Writes the sums of two columns, scaled to numbers of `bits` bits, to `cell`. Returns whether most
- * boxes meet each other along this axis: all centres are within a mean extent. */
+ * boxes meet each other along this axis: all centres are within two mean extents. */
 static int
 scale_sums (const float *low, const float *high, size_t count, unsigned bits, uint32_t *cell)
 {
@@ -109,7 +109,7 @@ scale_sums (const float *low, const float *high, size_t count, unsigned bits, ui
   const float factor = range > 0x1p-100f ? (float) (((uint32_t) 1 << bits) - 1) / range : 0.0f;
   for (size_t i = 0; i < count; i++)
     cell[i] = (uint32_t) ((low[i] + high[i] - least) * factor);
-  return range * 0.5f < extents / (float) count;
+  return range * 0.25f < extents / (float) count; /* range is twice that of the centres */
 }
 
 /* Writes the ranks of the sums, scaled to numbers of `bits` bits. This takes longer, but does not
