@@ -753,6 +753,17 @@ of_class (const nms__row *r, size_t first)
   return mask;
 }
 
+/* Returns the `least_square` with which ProbIoU is measured if it decides the decay. */
+static double
+least_square (const nms__decay *d, size_t other)
+{
+  const float m = d->most_of[other];
+  const float lowers = d->gaussian ? sqrtf (d->loss + m * m) : 1.0f + d->loss * (1.0f - m);
+  const float least = (d->most < lowers ? d->most : lowers) - 0x1p-20f; /* rounding adds less */
+
+  return least > 0.0f ? nms__probiou_least_square ((double) least) : 0.0;
+}
+
 /* Does what nms__rotated_metric does for the boxes at two places. Returns 0 also if they differ too
  * much in size. */
 static inline int
@@ -761,12 +772,14 @@ measure_rotated (const nms__row *r, size_t place, size_t other, float *value)
   const nms__frame *f = r->frame;
   const nms__rotated *pair[2];
   const float ratio = f->method.min_size_ratio;
+  const double alike = r->decay && r->metric == NMS_METRIC_PROBIOU ? least_square (r->decay, other)
+                                                                   : r->blocks->pair.alike;
 
   nms__rotated_pair (r->blocks, place, other, pair);
   if (ratio > 0.0f && nms__sizes_differ (rotated_area (pair[0]), rotated_area (pair[1]), ratio))
     return 0;
   return nms__row_is_unmeasured (f)
-      || nms__rotated_metric (pair[0], pair[1], r->metric, r->blocks->pair.alike, value);
+      || nms__rotated_metric (pair[0], pair[1], r->metric, alike, value);
 }
 
 /* Computes the metric of the box and the i-th box of the block, which are both upright. */
