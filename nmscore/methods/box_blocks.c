@@ -93,7 +93,7 @@ interleave (uint32_t x, uint32_t y)
 }
 
 /* Writes the sums of two columns, scaled to numbers of `bits` bits, to `cell`. Returns whether most
- * boxes meet each other along this axis: all centres are within two mean extents. */
+ * boxes meet each other along this axis: the range of the centres is below two mean extents. */
 static int
 scale_sums (const float *low, const float *high, size_t count, unsigned bits, uint32_t *cell)
 {
@@ -109,7 +109,7 @@ scale_sums (const float *low, const float *high, size_t count, unsigned bits, ui
   const float factor = range > 0x1p-100f ? (float) (((uint32_t) 1 << bits) - 1) / range : 0.0f;
   for (size_t i = 0; i < count; i++)
     cell[i] = (uint32_t) ((low[i] + high[i] - least) * factor);
-  return range * 0.25f < extents / (float) count; /* range is twice that of the centres */
+  return range * 0.25f < extents / (float) count; /* `range` is twice that of the centres */
 }
 
 /* Writes the ranks of the sums, scaled to numbers of `bits` bits. This takes longer, but does not
@@ -218,6 +218,8 @@ sort_ranks (const nms__frame *f, const nms__box_blocks *b, const uint32_t *numbe
     const uint32_t pos = nms__packed_position (keys[k]);
     keys[k] = nms__pack (number ? number[pos] << 2 * bits : 0, pos);
   }
+  if (!number)
+    return keys;
   return nms__sort (f->kernels, keys, keys == b->keys ? b->keys2 : b->keys, f->count);
 }
 
@@ -400,7 +402,7 @@ sort_rotations (nms__frame *f, nms__box_blocks *b, nms__rotated *space)
   memcpy (b->rotation, space, f->count * sizeof *space);
 }
 
-/* Reads the rotations again after their memory was sorted, because corners may have changed. */
+/* Reads the rotations from the caller's columns again, because the method has moved boxes. */
 static void
 read_rotations (const nms__frame *f, const nms__box_blocks *b)
 {
@@ -753,7 +755,8 @@ of_class (const nms__row *r, size_t first)
   return mask;
 }
 
-/* Returns the `least_square` with which ProbIoU is measured if it decides the decay. */
+/* Returns the `least_square` of nms__probiou with which ProbIoU is measured if it decides the
+ * decay. It belongs to the same least metric that bound_rotated_block applies to the bounds. */
 static double
 least_square (const nms__decay *d, size_t other)
 {

@@ -85,7 +85,7 @@ typedef struct nms__box_blocks {
 /* Lays out the arrays for up to `boxes` boxes. */
 void nms__box_blocks_take (nms__arena *arena, nms__box_blocks *blocks, size_t boxes);
 
-/* Sorts the boxes of the frame into the blocks; if called again, as they were at first. Moves the
+/* Sorts the boxes of the frame, as the caller gave them, into the blocks. The first call moves the
  * frame's rotations to `rotation`, after which frame->rotations is NULL. */
 void nms__box_blocks_fill (nms__frame *frame, nms__box_blocks *blocks);
 
@@ -172,10 +172,10 @@ nms__place_is_set (const uint64_t *bits, size_t place)
  * the decay over -sigma. Another box decides the decay if its metric v is above `most` or its loss,
  * (v - 1) / (1 - m) or v^2 - m^2 with m = most_of[its place], is at least `loss`. */
 typedef struct nms__decay {
-  const float *most_of; /* by place: greatest metric of the box and a box above it */
+  const float *most_of; /* greatest metric of each box and a box above it, by place */
   int gaussian;
   float most, loss; /* greatest metric so far, and loss */
-  size_t by;        /* place of the box that decides `loss`, or of the box itself */
+  size_t by;        /* place of the box that decides `loss`; of the lowered box if none does */
 } nms__decay;
 
 /* The functions of metric_tmpl.c, which are compiled once per instruction set. */
@@ -229,7 +229,7 @@ typedef struct nms__row {
   int metric;
   float min_size_ratio;         /* 0 if refine compares the areas, because boxes are rotated */
   int refines;                  /* nonzero if kernels alone do not decide `mask` or `value` */
-  const nms__decay *decay;      /* set by nms__row_bound, or NULL */
+  const nms__decay *decay;      /* argument of nms__row_bound; NULL without bounds */
   nms__rotated_box rotated_box; /* the box in the columns of the screen */
 } nms__row;
 

@@ -53,11 +53,13 @@ nms__matrix_scratch_size (size_t boxes)
   return arena.used;
 }
 
-/* Returns the loss by a box with metric v whose own greatest metric is `most`. */
+/* Returns the loss by the box at place `by`, whose metric with the lowered box is v. */
 static float
-loss_of (float v, float most, int gaussian)
+loss_of (const nms__decay *d, size_t by, float v)
 {
-  if (gaussian)
+  const float most = d->most_of[by];
+
+  if (d->gaussian)
     return v * v - most * most;
   return most < 1.0f ? -((1.0f - v) / (1.0f - most)) : -FLT_MAX;
 }
@@ -67,7 +69,7 @@ static inline void
 add_box (nms__decay *d, const scratch *s, const nms__row *row, unsigned i)
 {
   const size_t by = row->first + i;
-  const float v = row->value[i], loss = loss_of (v, s->most[by], d->gaussian);
+  const float v = row->value[i], loss = loss_of (d, by, v);
 
   d->most = v > d->most ? v : d->most;
   if (loss > d->loss || (loss == d->loss && d->by != row->place && s->rank[by] < s->rank[d->by])) {
@@ -81,9 +83,9 @@ add_box (nms__decay *d, const scratch *s, const nms__row *row, unsigned i)
 static inline void
 try_box (nms__decay *d, const scratch *s, nms__row *row, unsigned i)
 {
-  const float v = row->value[i], most = s->most[row->first + i];
+  const float v = row->value[i];
 
-  if ((v > d->most || loss_of (v, most, d->gaussian) >= d->loss) && nms__row_measure (row, i))
+  if ((v > d->most || loss_of (d, row->first + i, v) >= d->loss) && nms__row_measure (row, i))
     add_box (d, s, row, i);
 }
 
@@ -120,7 +122,7 @@ add_rest (nms__decay *d, const scratch *s, nms__row *row)
   } while (nms__row_next (row));
 }
 
-/* Adds all boxes above the one at `place`. */
+/* Lets the boxes above the one at `place` decide its decay. */
 static void
 add_row (nms__decay *d, const nms__frame *f, const scratch *s, size_t place)
 {

@@ -221,7 +221,7 @@ bound_probiou_block (const nms__columns *c, size_t first, size_t n, const nms__b
   return hits;
 }
 
-/* An nms__decay, in the form in which least_metric needs it. */
+/* What least_metric computes from an nms__decay once for all boxes. */
 typedef struct wide_decay {
   const float *most_of;
   vf most, base, rest;
@@ -236,8 +236,8 @@ widen_decay (const nms__decay *d)
   return (wide_decay) { d->most_of, v_set (d->most), base, v_sub (one, base), d->gaussian };
 }
 
-/* Returns lower bounds of the metrics with which the LANES boxes starting at i decide the decay.
- * Rounding adds less than 2^-20 to a metric and to a loss. */
+/* Returns the least metrics with which the LANES boxes starting at i may decide the decay, less
+ * 2^-20, which is more than rounding adds to a metric and to a loss. */
 INLINE vf
 least_metric (const wide_decay *d, size_t i)
 {
@@ -296,7 +296,8 @@ bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
       const vf inter = v_min (v_min (v_mul (rectangle, sine), squares), lesser);
       const vf whole = ios ? lesser : v_sub (v_mul (areas, sine), inter);
       const vf bound = v_mul (v_div (inter, whole), v_set (1.0f + 0x1p-16f));
-      v_store (value + i, v_add (bound, v_set (0x1p-24f))); /* above the error of subnormals */
+      v_store (value + i,
+          v_add (bound, v_set (0x1p-24f))); /* more than subnormal numbers are rounded by */
     }
     hits |= may << i;
   }

@@ -52,7 +52,7 @@ struct Frame {
   float threshold; /* IoU threshold of bars and copies, which meet across classes */
   float far;       /* one box is at this coordinate, unless it is 0 */
   float offset;    /* added to coordinates of bars, so that metrics are rounded */
-  float sigma;     /* of soft-gaussian: many factors are nearly 1 */
+  float sigma;     /* sigma of soft-gaussian, with which many factors are nearly 1 */
 };
 
 #define PARTS 45
@@ -123,7 +123,7 @@ static const Frame frames[] = { { "boxes", make_objects, MANY, 0, 0, 0 },
   { "bars, thresholds by class", make_bars, 1024, 1, 0, 0, 0.5f, 0, 0.1f },
   { "bars, threshold 1e-3", make_bars, 1024, 0, 0, 0, 1e-3f },
   { "bars, threshold 0", make_bars, 1024, 0, 0, 0, 0, 0, 0.1f },
-  { "rotated bars, sigma 64", make_bars, 256, 0, 1, 0, 0.25f, 0, 0, 64 },
+  { "rotated bars, sigma 64", make_bars, 400, 0, 1, 0, 0.25f, 0, 0, 64 },
   { "copies, threshold 0.3", make_copies, 1024, 0, 0, 0, 0.3f },
   { "copies, threshold 0.5", make_copies, 1024, 0, 0, 0, 0.5f },
   { "copies, threshold 0.7", make_copies, 1024, 0, 0, 0, 0.7f }, { NULL } };
@@ -308,8 +308,8 @@ static const struct {
   int uneven; /* every second box is small */
   float far;  /* added to coordinates; the means of clusters are then rounded by whole numbers */
   int angles;
-  int weighted; /* run only method weighted, with ProbIoU and with IoS, or IoU of rotated boxes, on
-                 * PARTS_WEIGHTED parts: fewer boxes are visited in rank order with these metrics */
+  int weighted; /* nonzero if only method weighted runs, by ProbIoU and by IoS (by IoU if boxes are
+                 * rotated), on PARTS_WEIGHTED parts: frames of fewer are visited in rank order */
 } parts[] = { { "boxes", 600, 0, 0, 0, 0, 0 }, { "classes and parents", 600, 1, 1, 0, 0, 0 },
   { "sizes", 600, 0, 0, 0.75f, 0, 0 }, { "uneven boxes of three classes", 600, 1, 0, 0, 1, 0 },
   { "boxes far from the origin", 600, 0, 0, 0, 0, 0x1p22f },
