@@ -51,6 +51,8 @@ nms__probiou (const nms__probiou_pair *p, double least_square)
   if (areas < least_square * (det + (far + far)))
     return -1.0;
   const double alike = sqrt (areas / det) * decay (far / det);
+  if (alike * alike < least_square)
+    return -1.0;
 
   /* 1 - sqrt (1 - alike), which would lose the digits of a small one */
   return alike < 1.0 ? alike / (1.0 + sqrt (1.0 - alike)) : 1.0;

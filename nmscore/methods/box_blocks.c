@@ -23,6 +23,9 @@
 #define EXTENT_OCTAVES 4
 #define PARTITION_BITS 8
 
+/* The least quotient of the sides of a rotated box with which bounds of ProbIoU are computed. */
+#define LEAST_SHAPE 0x1p-30f
+
 /* A row that intersects more blocks of a group than this screens their boxes. The boxes of fewer
  * blocks are mostly near the box, and the screen would exclude few. */
 #define CROWD 7
@@ -363,15 +366,16 @@ rotated_area (const nms__rotated *r)
 }
 
 /* Returns what the screen, or the bounds for method matrix, need as `scaled`. DIoU and GIoU are at
- * most IoU. */
+ * most IoU. Thinner boxes count as LEAST_SHAPE, which only raises the bounds of ProbIoU, so that no
+ * product of these numbers is rounded to 0. */
 static float
 scaled_of (const nms__frame *f, const nms__rotated *r)
 {
   const float w = r->corners[2] - r->corners[0], h = r->corners[3] - r->corners[1];
-  const float longer = w > h ? w : h;
+  const float longer = w > h ? w : h, shape = longer > 0.0f ? (w < h ? w : h) / longer : 0.0f;
 
   if (f->method.metric == NMS_METRIC_PROBIOU)
-    return longer > 0.0f ? (w < h ? w : h) / longer : 0.0f;
+    return shape > LEAST_SHAPE ? shape : LEAST_SHAPE;
   return is_matrix (f) ? rotated_area (r) : f->bounds.factor * rotated_area (r);
 }
 

@@ -259,41 +259,53 @@ bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
   uint64_t hits = 0;
 
   for (size_t i = 0; i < n; i += LANES) {
-    const vf other = v_load (c->scaled + first + i);
+    const wide_rotated a = load_rotated (c, first + i);
     projection p;
-    uint64_t may = project_lanes (c, first + i, UINT64_MAX, &b, &p);
+    uint64_t may = project (&a, UINT64_MAX, &b, &p);
     if (!may)
       continue;
     const vf least = least_metric (&d, first + i);
     if (metric == NMS_METRIC_PROBIOU) {
-      const vf product = v_mul (v_set (4.0f), v_mul (other, b.scaled));
-      const vf determinant = determinant_lanes (&p, other, b.scaled);
+      /* The square of the Bhattacharyya coefficient is product / det * exp (-2 * far / det), and
+       * exp (-x) is at most 1 / (1 + x). If det is not known, product * det / (det + far)^2 is
+       * greatest at far. */
+      const vf product = v_mul (v_set (4.0f), v_mul (a.scaled, b.scaled));
       const vf alike = v_mul (least, v_sub (v_set (2.0f - 0x1p-14f), least));
+      const vf determinant = least_determinant (&p, a.scaled, b.scaled);
       may &= m_bits (v_ge (product, v_mul (square (alike), determinant)));
       if (!may)
         continue;
-      v_store (value + i, probiou_bound (v_div (product, determinant)));
+      const vf far = v_min (v_mul (v_set (3.0f), least_distance (&a, &b, &p)), v_set (0x1p60f));
+      const vf det = v_max (determinant, far);
+      const vf above = v_mul (product, det), below = square (v_add (det, far));
+      may &= m_bits (v_ge (above, v_mul (square (alike), below)));
+      if (!may)
+        continue;
+      v_store (value + i, probiou_bound (v_div (above, below)));
     } else {
       /* A metric is at least `least` if the intersection times `times` is at least `share`. */
       const int ios = metric == NMS_METRIC_IOS;
-      const vf areas = ios ? v_min (other, b.scaled) : v_add (other, b.scaled);
+      const vf areas = ios ? v_min (a.scaled, b.scaled) : v_add (a.scaled, b.scaled);
       const vf times = ios ? v_set (1.0f) : v_add (v_set (1.0f), least);
       const vf share = v_mul (v_mul (least, v_set (1.0f - 0x1p-14f)), areas);
-      const vf squares = squares_lanes (c, first + i, &b);
-      may &= m_bits (v_ge (v_mul (times, squares), v_mul (share, least_sine (&p))));
+      const vf crossing = squares (&a, &b);
+      may &= m_bits (v_ge (v_mul (times, crossing), v_mul (share, least_sine (&p))));
       if (!may)
         continue;
-      const vf rectangle = rectangle_lanes (c, first + i, &b, &p);
-      may &= m_bits (
-          m_and (v_gt (rectangle, v_set (0.0f)), v_ge (v_mul (times, rectangle), share)));
+      vf most = rectangle (&a, &b, &p);
+      may &= m_bits (m_and (v_gt (most, v_set (0.0f)), v_ge (v_mul (times, most), share)));
+      if (!may)
+        continue;
+      most = v_min (most, rectangle (&b, &a, &p));
+      may &= m_bits (m_and (v_gt (most, v_set (0.0f)), v_ge (v_mul (times, most), share)));
       if (!may)
         continue;
       /* All areas times the sine, because a division takes long. A shorter side is more than
        * LEAST_SINE times the longer one (nms__rotated_box_of), so that the lesser sines do not
        * matter. */
       const vf sine = v_max (least_sine (&p), v_set (LEAST_SINE));
-      const vf lesser = v_mul (v_min (other, b.scaled), sine);
-      const vf inter = v_min (v_min (v_mul (rectangle, sine), squares), lesser);
+      const vf lesser = v_mul (v_min (a.scaled, b.scaled), sine);
+      const vf inter = v_min (v_min (v_mul (most, sine), crossing), lesser);
       const vf whole = ios ? lesser : v_sub (v_mul (areas, sine), inter);
       const vf bound = v_mul (v_div (inter, whole), v_set (1.0f + 0x1p-16f));
       v_store (value + i,

@@ -25,6 +25,7 @@
 /* An upper bound of the rounding error of a sine that is computed from two directions. */
 #define SINE_ERROR 0x1p-20f
 
+/* Rotated boxes: the same one in all lanes, or LANES of the columns. */
 typedef struct wide_rotated {
   vf x, y, half_w, half_h, cos, sin, length, thickness, scaled;
 } wide_rotated;
@@ -36,6 +37,14 @@ widen_rotated (const nms__rotated_box *b)
     v_set (b->cos), v_set (b->sin), v_set (b->length), v_set (b->thickness), v_set (b->scaled) };
 }
 
+INLINE wide_rotated
+load_rotated (const nms__rotated_columns *c, size_t i)
+{
+  return (wide_rotated) { v_load (c->x + i), v_load (c->y + i), v_load (c->half_w + i),
+    v_load (c->half_h + i), v_load (c->cos + i), v_load (c->sin + i), v_load (c->length + i),
+    v_load (c->thickness + i), v_load (c->scaled + i) };
+}
+
 /* Returns the length that the intervals -half..half and centre-reach..centre+reach have in common;
  * negative if they are disjoint. */
 INLINE vf
@@ -45,44 +54,52 @@ common_length (vf half, vf reach, vf centre)
   return v_min (v_add (shorter, shorter), v_sub (v_add (half, reach), centre));
 }
 
-/* Where the LANES boxes starting at i lie in the coordinates of box b. */
+/* Where boxes a lie, seen from box b. */
 typedef struct projection {
-  vf dx, dy;               /* centre less that of b, not turned */
-  vf sin;                  /* absolute value for the angle between the boxes */
-  vf across, reach_across; /* the interval across b */
+  vf dx, dy; /* centre less that of b, not turned */
+  vf sin;    /* absolute value for the angle between the boxes */
 } projection;
 
-/* Returns a mask of those of the LANES boxes starting at i that are in the mask `present` and whose
- * bounding box and interval across b meet those of b. Sets *p if there are any. */
-INLINE uint64_t
-project_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const wide_rotated *b,
-    projection *p)
+/* Returns the distances of the centres across the longer side of `box`, one of both. */
+INLINE vf
+distance_across (const wide_rotated *box, const projection *p)
 {
-  p->dx = v_sub (v_load (c->x + i), b->x);
-  p->dy = v_sub (v_load (c->y + i), b->y);
-  vm may = m_and (v_gt (v_add (v_load (c->half_w + i), b->half_w), v_abs (p->dx)),
-      v_gt (v_add (v_load (c->half_h + i), b->half_h), v_abs (p->dy)));
-  if (!(m_bits (may) & present))
-    return 0;
-  p->sin = v_abs (v_sub (v_mul (v_load (c->sin + i), b->cos), v_mul (v_load (c->cos + i), b->sin)));
-  p->across = v_abs (v_sub (v_mul (p->dy, b->cos), v_mul (p->dx, b->sin)));
-  p->reach_across = v_add (v_mul (v_load (c->length + i), p->sin), v_load (c->thickness + i));
-  return m_bits (m_and (may, v_gt (v_add (b->thickness, p->reach_across), p->across))) & present;
+  return v_abs (v_sub (v_mul (p->dy, box->cos), v_mul (p->dx, box->sin)));
 }
 
-/* Returns an upper bound of the intersections: the product of the lengths in common; negative or 0
- * if the boxes do not meet. */
+/* Returns how far boxes reach, from their centres, across the longer side of the other box. */
 INLINE vf
-rectangle_lanes (const nms__rotated_columns *c, size_t i, const wide_rotated *b,
-    const projection *p)
+reach_across (const wide_rotated *boxes, const projection *p)
 {
-  const vf cos = v_abs (
-      v_add (v_mul (v_load (c->cos + i), b->cos), v_mul (v_load (c->sin + i), b->sin)));
-  const vf along = v_abs (v_add (v_mul (p->dx, b->cos), v_mul (p->dy, b->sin)));
-  const vf reach_along = v_add (v_mul (v_load (c->length + i), cos),
-      v_mul (v_load (c->thickness + i), p->sin));
+  return v_add (v_mul (boxes->length, p->sin), boxes->thickness);
+}
 
-  return v_mul (common_length (b->thickness, p->reach_across, p->across),
+/* Returns a mask of those of boxes a that are in the mask `present` and whose bounding box and
+ * interval across b meet those of b. Sets *p if there are any. */
+INLINE uint64_t
+project (const wide_rotated *a, uint64_t present, const wide_rotated *b, projection *p)
+{
+  p->dx = v_sub (a->x, b->x);
+  p->dy = v_sub (a->y, b->y);
+  vm may = m_and (v_gt (v_add (a->half_w, b->half_w), v_abs (p->dx)),
+      v_gt (v_add (a->half_h, b->half_h), v_abs (p->dy)));
+  if (!(m_bits (may) & present))
+    return 0;
+  p->sin = v_abs (v_sub (v_mul (a->sin, b->cos), v_mul (a->cos, b->sin)));
+  may = m_and (may, v_gt (v_add (b->thickness, reach_across (a, p)), distance_across (b, p)));
+  return m_bits (may) & present;
+}
+
+/* Returns an upper bound of the intersections: the product of the lengths that the intervals along
+ * and across b have in common; negative or 0 if the boxes do not meet. a and b may be swapped. */
+INLINE vf
+rectangle (const wide_rotated *a, const wide_rotated *b, const projection *p)
+{
+  const vf cos = v_abs (v_add (v_mul (a->cos, b->cos), v_mul (a->sin, b->sin)));
+  const vf along = v_abs (v_add (v_mul (p->dx, b->cos), v_mul (p->dy, b->sin)));
+  const vf reach_along = v_add (v_mul (a->length, cos), v_mul (a->thickness, p->sin));
+
+  return v_mul (common_length (b->thickness, reach_across (a, p), distance_across (b, p)),
       common_length (b->length, reach_along, along));
 }
 
@@ -93,21 +110,34 @@ least_sine (const projection *p)
   return v_sub (p->sin, v_set (SINE_ERROR));
 }
 
-/* Returns the products of the shorter side of b and those of the LANES boxes starting at i. */
+/* Returns the products of the shorter sides. */
 INLINE vf
-squares_lanes (const nms__rotated_columns *c, size_t i, const wide_rotated *b)
+squares (const wide_rotated *a, const wide_rotated *b)
 {
-  return v_mul (v_mul (v_set (4.0f), b->thickness), v_load (c->thickness + i));
+  return v_mul (v_mul (v_set (4.0f), b->thickness), a->thickness);
 }
 
 /* Returns a lower bound of the determinants over the squares of the longer sides. */
 INLINE vf
-determinant_lanes (const projection *p, vf q, vf r)
+least_determinant (const projection *p, vf q, vf r)
 {
   const vf one = v_set (1.0f), sum = v_add (q, r), sine = v_max (least_sine (p), v_set (0.0f));
   const vf thin = v_mul (v_sub (one, v_mul (q, q)), v_sub (one, v_mul (r, r)));
 
   return v_add (v_mul (v_mul (sine, sine), thin), v_mul (sum, sum));
+}
+
+/* Returns a lower bound of the squared distances of nms__probiou over the same squares: the terms
+ * across both boxes. */
+INLINE vf
+least_distance (const wide_rotated *a, const wide_rotated *b, const projection *p)
+{
+  const vf far = v_add (v_add (v_abs (b->x), v_abs (b->y)), v_add (v_abs (p->dx), v_abs (p->dy)));
+  const vf error = v_mul (v_set (0x1p-20f), far), zero = v_set (0.0f);
+  const vf u = v_div (v_max (v_sub (distance_across (b, p), error), zero), a->length);
+  const vf v = v_div (v_max (v_sub (distance_across (a, p), error), zero), b->length);
+
+  return v_mul (v_set (0.25f - 0x1p-20f), v_add (v_mul (u, u), v_mul (v, v)));
 }
 
 /* Returns a mask of those of the LANES boxes starting at i that are in the mask `present` and may
@@ -116,20 +146,21 @@ INLINE uint64_t
 rotated_lanes (const nms__rotated_columns *c, size_t i, uint64_t present, const wide_rotated *b,
     int limit)
 {
-  const vf other = v_load (c->scaled + i);
+  const wide_rotated a = load_rotated (c, i);
   projection p;
-  uint64_t may = project_lanes (c, i, present, b, &p);
+  uint64_t may = project (&a, present, b, &p);
 
   if (!may)
     return 0;
   if (limit == NMS__BY_SHAPE) {
     const vf least = v_mul (v_set (c->alike * (1.0f - 0x1p-18f)),
-        determinant_lanes (&p, other, b->scaled));
-    return may & m_bits (v_ge (v_mul (v_set (4.0f), v_mul (other, b->scaled)), least));
+        least_determinant (&p, a.scaled, b->scaled));
+    return may & m_bits (v_ge (v_mul (v_set (4.0f), v_mul (a.scaled, b->scaled)), least));
   }
-  const vf least = limit == NMS__BY_SMALLER ? v_min (other, b->scaled) : v_add (other, b->scaled);
-  may &= m_bits (v_gt (squares_lanes (c, i, b), v_mul (least_sine (&p), least)));
-  return may ? may & m_bits (v_gt (rectangle_lanes (c, i, b, &p), least)) : 0;
+  const vf least = limit == NMS__BY_SMALLER ? v_min (a.scaled, b->scaled)
+                                            : v_add (a.scaled, b->scaled);
+  may &= m_bits (v_gt (squares (&a, b), v_mul (least_sine (&p), least)));
+  return may ? may & m_bits (v_gt (rectangle (&a, b, &p), least)) : 0;
 }
 
 INLINE size_t
