@@ -33,6 +33,9 @@
 /* The columns of up to this many boxes stay in the cache. */
 #define CACHED_MOST 131072
 
+/* If a quarter of the pairs of SAMPLES boxes of the frame meet, the boxes lie in rank order. */
+#define SAMPLES 16
+
 /* Number of boxes by which prefetches run ahead. */
 #define NEXT_BOXES 24
 
@@ -95,24 +98,36 @@ interleave (uint32_t x, uint32_t y)
   return (uint32_t) n | (uint32_t) (n >> 31);
 }
 
-/* Writes the sums of two columns, scaled to numbers of `bits` bits, to `cell`. Returns whether most
- * boxes meet each other along this axis: the range of the centres is below two mean extents. */
-static int
+/* Writes the sums of two columns, scaled to numbers of `bits` bits, to `cell`. */
+static void
 scale_sums (const float *low, const float *high, size_t count, unsigned bits, uint32_t *cell)
 {
-  float least = low[0] + high[0], most = least, extents = 0.0f;
+  float least = low[0] + high[0], most = least;
 
   for (size_t i = 0; i < count; i++) {
     const float sum = low[i] + high[i];
     least = sum < least ? sum : least;
     most = sum > most ? sum : most;
-    extents += high[i] - low[i];
   }
   const float range = most - least;
   const float factor = range > 0x1p-100f ? (float) (((uint32_t) 1 << bits) - 1) / range : 0.0f;
   for (size_t i = 0; i < count; i++)
     cell[i] = (uint32_t) ((low[i] + high[i] - least) * factor);
-  return range * 0.25f < extents / (float) count; /* `range` is twice that of the centres */
+}
+
+/* Returns how many of the pairs of SAMPLES boxes of the frame meet. */
+static unsigned
+meeting_pairs (const nms__frame *f)
+{
+  unsigned meeting = 0;
+
+  for (size_t i = 1; i < SAMPLES; i++)
+    for (size_t k = 0; k < i; k++) {
+      const size_t a = i * f->count / SAMPLES, b = k * f->count / SAMPLES;
+      meeting += (f->x1[a] < f->x2[b]) & (f->x1[b] < f->x2[a]) & (f->y1[a] < f->y2[b])
+          & (f->y1[b] < f->y2[a]);
+    }
+  return meeting;
 }
 
 /* Writes the ranks of the sums, scaled to numbers of `bits` bits. This takes longer, but does not
@@ -266,10 +281,10 @@ sort (const nms__frame *f, nms__box_blocks *b, const uint32_t *number, unsigned 
   }
   const unsigned bits = coordinate_bits (f->count, number_bits, all_bits);
   b->tile_bits = tile_bits (f) + all_bits - number_bits;
-  const int meet = scale_sums (f->x1, f->x2, f->count, bits, x)
-      & scale_sums (f->y1, f->y2, f->count, bits, y);
-  if (meet && !b->screens)
+  if (!b->screens && meeting_pairs (f) > SAMPLES * (SAMPLES - 1) / 8)
     return sort_ranks (f, b, number, bits);
+  scale_sums (f->x1, f->x2, f->count, bits, x);
+  scale_sums (f->y1, f->y2, f->count, bits, y);
   const uint64_t *keys = sort_cells (f, b, number, all_bits, bits, x, y);
   if (!is_crowded (keys, f->count))
     return keys;
