@@ -159,14 +159,12 @@ neighbors_in_block (const nms__frame *f, const nms__runs *r, const nms__columns 
 {
   const nms__box box = box_of (&r->box, i, c->class_id != NULL);
   const size_t first = block * NMS__BLOCK;
-  uint64_t certain;
+  uint64_t certain = 0;
   uint64_t mask = f->kernels->overlap_block (c, first, runs_in_block (r, block), &box, &f->bounds,
-      &certain);
+      decides_by_screen (f) ? &certain : NULL);
 
   if (i >= first)
     mask &= ~(uint64_t) 0 << (i - first) << 1;
-  if (!decides_by_screen (f))
-    certain = 0;
   if (f->rotated) {
     const nms__rotated_box rotated = nms__rotated_get (&r->rotated, i);
     if (nms__count_bits (mask) > ROTATED_FEW)
