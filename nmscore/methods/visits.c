@@ -19,6 +19,11 @@
 #define COMPARED_MOST 2
 #define COMPARED_MOST_WEIGHTED 8
 
+/* It also is if SAMPLES boxes may depend on boxes of more than SAMPLED_MOST blocks in all. Of
+ * natural boxes it is 4 to 9 blocks a box. */
+#define SAMPLES 64
+#define SAMPLED_MOST (10 * SAMPLES)
+
 /* Subtracted from the threshold and added to the reach: more than the rounding errors of a metric,
  * and of a fused box of a few hundred members. A fused box may overlap a new member of another
  * angle less than it did before. Of 700,000 members, 29 then overlapped it by SLACK less than the
@@ -110,6 +115,35 @@ find_reach (nms__tiles *t)
     t->reach = SLACK + (gap > 0.0 ? (float) (gap / least) : 0.0f);
 }
 
+/* Starts the row of the wanted boxes on which the one at `place` may depend, and of others near
+ * them. */
+static void
+row_of_reach (const nms__tiles *t, size_t place, const uint64_t *wanted, nms__row *row)
+{
+  nms__row_begin (row, t->frame, t->blocks, place, wanted);
+  row->upright = 1;
+  if (t->longest > 0.0f) {
+    row->box = reach_of (t, place);
+    row->min_size_ratio = 0.0f; /* one fused box may be similar to two boxes that are not */
+  }
+}
+
+/* Returns whether a sample of boxes shows that the frame is crowded. */
+static int
+seems_crowded (const nms__tiles *t)
+{
+  size_t compared = 0;
+
+  for (size_t i = 0; i < SAMPLES && compared <= SAMPLED_MOST; i++) {
+    nms__row row;
+    row_of_reach (t, i * t->blocks->count / SAMPLES, NULL, &row);
+    while (nms__row_next (&row) && row.compared <= SAMPLED_MOST)
+      ;
+    compared += row.compared;
+  }
+  return compared > SAMPLED_MOST;
+}
+
 static size_t
 near_most (float reach)
 {
@@ -128,6 +162,8 @@ nms__tiles_begin (nms__tiles *t, const nms__frame *f, const nms__box_blocks *b)
   if (f->count <= near_most (t->reach))
     return 0;
   t->farthest = t->longest - (t->part > 0.0f ? t->part * shortest_side (b) : 0.0f);
+  if (seems_crowded (t))
+    return 0;
   for (size_t tile = 0; tile < b->tile_count; tile++) {
     const nms__box bounds = nms__bounding_box (&b->box, b->tile[tile], b->tile[tile + 1]);
     nms__put_box (&b->tile_bounds, tile, &bounds, 0);
@@ -249,12 +285,7 @@ push_above (nms__visits *v, uint32_t place)
   const uint32_t own = v->rank[place];
   nms__row row;
 
-  nms__row_begin (&row, v->tiles.frame, v->tiles.blocks, place, v->waiting);
-  row.upright = 1;
-  if (v->tiles.longest > 0.0f) {
-    row.box = reach_of (&v->tiles, place);
-    row.min_size_ratio = 0.0f; /* one fused box may be similar to two boxes that are not */
-  }
+  row_of_reach (&v->tiles, place, v->waiting, &row);
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
       const size_t other = row.first + nms__lowest_bit (left);

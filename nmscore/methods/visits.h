@@ -57,8 +57,8 @@ typedef struct nms__tiles {
  * affects no other box then visit the boxes in rank order. */
 int nms__tiles_are_capped (const nms__frame *frame);
 
-/* Finds the bounding boxes. Returns 0 if the frame is so small that its boxes stay in the cache.
- * The method then visits them in rank order. */
+/* Finds the bounding boxes. Returns 0 if the frame is so small that its boxes stay in the cache, or
+ * seems crowded. The method then visits them in rank order. */
 int nms__tiles_begin (nms__tiles *tiles, const nms__frame *frame, const nms__box_blocks *blocks);
 
 /* Makes tile `tile` the current one. */

@@ -316,7 +316,7 @@ static const struct {
   { "rotated boxes", 600, 0, 1, 0.75f, 0, 0, 1 },
   { "weighted by other metrics", 600, 0, 0, 0, 0, 0, 0, 1 },
   { "weighted, rotated", 600, 0, 0, 0, 0, 0, 1, 1 },
-  { "weighted, rotated, again in rank order", 40, 0, 0, 0, 0, 0, 1, 1 },
+  { "weighted, rotated, in rank order", 40, 0, 0, 0, 0, 0, 1, 1 },
   { "so many that methods begin again in rank order", 200, 0, 0, 0, 0, 0 }, { NULL } };
 
 /* Coordinates are small integers, so that the metrics of a pair are the same in each part. The
