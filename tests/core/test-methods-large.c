@@ -310,6 +310,8 @@ static const struct {
   int angles;
   int weighted; /* nonzero if only method weighted runs, by ProbIoU and by IoS (by IoU if boxes are
                  * rotated), on PARTS_WEIGHTED parts: frames of fewer are visited in rank order */
+  int dense; /* the first and lowest-ranked box of part 1 belongs to another tile, which is visited
+              * before that of the others: these depend on all boxes before them */
 } parts[] = { { "boxes", 600, 0, 0, 0, 0, 0 }, { "classes and parents", 600, 1, 1, 0, 0, 0 },
   { "sizes", 600, 0, 0, 0.75f, 0, 0 }, { "uneven boxes of three classes", 600, 1, 0, 0, 1, 0 },
   { "boxes far from the origin", 600, 0, 0, 0, 0, 0x1p22f },
@@ -317,6 +319,7 @@ static const struct {
   { "weighted by other metrics", 600, 0, 0, 0, 0, 0, 0, 1 },
   { "weighted, rotated", 600, 0, 0, 0, 0, 0, 1, 1 },
   { "weighted, rotated, in rank order", 40, 0, 0, 0, 0, 0, 1, 1 },
+  { "weighted, again in rank order", 600, 0, 0, 0, 0, 0, 0, 1, 1 },
   { "so many that methods begin again in rank order", 200, 0, 0, 0, 0, 0 }, { NULL } };
 
 /* Coordinates are small integers, so that the metrics of a pair are the same in each part. The
@@ -343,13 +346,19 @@ test_parts (gconstpointer data)
     const size_t part = i / PART_BOXES, same = i % PART_BOXES;
     float *c = rows[i];
     if (part == 0)
-      scores[i] = boxrandom_unit (&random);
+      scores[i] = !row->dense ? boxrandom_unit (&random) : same ? 1.0f - (float) i / 4096 : 0.1f;
     const int small = row->uneven && same % 2;
     for (size_t k = 0; k < 4; k++)
       c[k] = part ? rows[same][k] + (float) (1024 * (k % 2 ? part / 10 : part % 10))
           : k < 2
           ? row->far + (float) (boxrandom_below (&random, row->field) / (small ? 8 : 1))
           : c[k - 2] + (float) (8 + boxrandom_below (&random, 200) / 20) / (small ? 512 : 1);
+    if (row->dense && part == 1) {
+      c[0] = same ? 1222.0f : 1230.0f;
+      c[1] = 300.0f;
+      c[2] = c[0] + (float) (10 + boxrandom_below (&random, 4));
+      c[3] = c[1] + (float) (10 + boxrandom_below (&random, 4));
+    }
     scores[i] = scores[same];
     angles[i] = (float) (same % 4);
     class_ids[i] = (int32_t) (same % 3);
