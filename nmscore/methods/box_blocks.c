@@ -33,7 +33,7 @@
 /* The columns of up to this many boxes stay in the cache. */
 #define CACHED_MOST 131072
 
-/* If a quarter of the pairs of SAMPLES boxes of the frame meet, the boxes lie in rank order. */
+/* Boxes whose pairs show whether the boxes of the frame lie in rank order. */
 #define SAMPLES 16
 
 /* Number of boxes by which prefetches run ahead. */
@@ -115,19 +115,20 @@ scale_sums (const float *low, const float *high, size_t count, unsigned bits, ui
     cell[i] = (uint32_t) ((low[i] + high[i] - least) * factor);
 }
 
-/* Returns how many of the pairs of SAMPLES boxes of the frame meet. */
-static unsigned
-meeting_pairs (const nms__frame *f)
+/* Returns whether a quarter of the pairs of SAMPLES boxes of the frame meet. */
+static int
+many_meet (const nms__frame *f)
 {
   unsigned meeting = 0;
 
   for (size_t i = 1; i < SAMPLES; i++)
     for (size_t k = 0; k < i; k++) {
       const size_t a = i * f->count / SAMPLES, b = k * f->count / SAMPLES;
-      meeting += (f->x1[a] < f->x2[b]) & (f->x1[b] < f->x2[a]) & (f->y1[a] < f->y2[b])
-          & (f->y1[b] < f->y2[a]);
+      meeting += nms__inter (f->x1[a], f->y1[a], f->x2[a], f->y2[a], f->x1[b], f->y1[b], f->x2[b],
+                     f->y2[b])
+          > 0.0f;
     }
-  return meeting;
+  return meeting > SAMPLES * (SAMPLES - 1) / 8;
 }
 
 /* Writes the ranks of the sums, scaled to numbers of `bits` bits. This takes longer, but does not
@@ -281,7 +282,7 @@ sort (const nms__frame *f, nms__box_blocks *b, const uint32_t *number, unsigned 
   }
   const unsigned bits = coordinate_bits (f->count, number_bits, all_bits);
   b->tile_bits = tile_bits (f) + all_bits - number_bits;
-  if (!b->screens && meeting_pairs (f) > SAMPLES * (SAMPLES - 1) / 8)
+  if (!b->screens && many_meet (f))
     return sort_ranks (f, b, number, bits);
   scale_sums (f->x1, f->x2, f->count, bits, x);
   scale_sums (f->y1, f->y2, f->count, bits, y);
@@ -387,10 +388,10 @@ static float
 scaled_of (const nms__frame *f, const nms__rotated *r)
 {
   const float w = r->corners[2] - r->corners[0], h = r->corners[3] - r->corners[1];
-  const float longer = w > h ? w : h, shape = longer > 0.0f ? (w < h ? w : h) / longer : 0.0f;
+  const float longer = w > h ? w : h, shorter = w < h ? w : h;
 
   if (f->method.metric == NMS_METRIC_PROBIOU)
-    return shape > LEAST_SHAPE ? shape : LEAST_SHAPE;
+    return shorter > LEAST_SHAPE * longer ? shorter / longer : LEAST_SHAPE;
   return is_matrix (f) ? rotated_area (r) : f->bounds.factor * rotated_area (r);
 }
 

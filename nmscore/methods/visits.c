@@ -19,8 +19,8 @@
 #define COMPARED_MOST 2
 #define COMPARED_MOST_WEIGHTED 8
 
-/* It also is if SAMPLES boxes may depend on boxes of more than SAMPLED_MOST blocks in all. Of
- * natural boxes it is 4 to 9 blocks a box. */
+/* A frame also is crowded if the boxes on which SAMPLES boxes may depend lie in more than
+ * SAMPLED_MOST blocks, those of each box counted by themselves. Of a natural box it is 4 to 9. */
 #define SAMPLES 64
 #define SAMPLED_MOST (10 * SAMPLES)
 
@@ -253,10 +253,10 @@ nms__tiles_crowded (const nms__tiles *t)
   return t->compared > most * t->frame->count;
 }
 
-/* Returns whether two intervals are as near as those of two boxes of which one may depend on the
- * other. The error is more than that of the sums. */
+/* Returns whether the gap between two intervals is at most the greatest one between boxes of these
+ * extents of which one depends on the other. `error` is more than the sums are rounded by. */
 static inline int
-is_near (const nms__tiles *t, float low, float high, float other_low, float other_high)
+gap_may_depend (const nms__tiles *t, float low, float high, float other_low, float other_high)
 {
   const float gap = (low > other_low ? low : other_low) - (high < other_high ? high : other_high);
   const float most = t->longest - t->part * ((high - low) + (other_high - other_low));
@@ -265,8 +265,8 @@ is_near (const nms__tiles *t, float low, float high, float other_low, float othe
   return gap <= (most > 0.0f ? most : 0.0f) + error;
 }
 
-/* Returns whether one of the boxes at two places, within reach of each other, may depend on the
- * other. Only with metric IoS the reach depends on both boxes. */
+/* Returns whether the box at `place` may depend on the one at `other`, which its reach contains.
+ * With metric IoS, the extents of the other box count, too. */
 static inline int
 may_depend (const nms__tiles *t, size_t place, size_t other)
 {
@@ -274,7 +274,7 @@ may_depend (const nms__tiles *t, size_t place, size_t other)
   const nms__box b = nms__corners_at (&t->blocks->box, other);
 
   return !(t->part > 0.0f)
-      || (is_near (t, a.x1, a.x2, b.x1, b.x2) && is_near (t, a.y1, a.y2, b.y1, b.y2));
+      || (gap_may_depend (t, a.x1, a.x2, b.x1, b.x2) && gap_may_depend (t, a.y1, a.y2, b.y1, b.y2));
 }
 
 /* Puts the waiting boxes that rank above the one at `place`, and on which it may depend, on the

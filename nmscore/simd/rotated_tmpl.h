@@ -54,20 +54,21 @@ common_length (vf half, vf reach, vf centre)
   return v_min (v_add (shorter, shorter), v_sub (v_add (half, reach), centre));
 }
 
-/* Where boxes a lie, seen from box b. */
+/* How boxes a lie relative to box b. */
 typedef struct projection {
   vf dx, dy; /* centre less that of b, not turned */
   vf sin;    /* absolute value for the angle between the boxes */
 } projection;
 
-/* Returns the distances of the centres across the longer side of `box`, one of both. */
+/* Returns the distances of the centres across the longer side of `box`, which is a or b. */
 INLINE vf
 distance_across (const wide_rotated *box, const projection *p)
 {
   return v_abs (v_sub (v_mul (p->dy, box->cos), v_mul (p->dx, box->sin)));
 }
 
-/* Returns how far boxes reach, from their centres, across the longer side of the other box. */
+/* Returns how far `boxes`, which is a or b, reach from their centres across the longer side of the
+ * other. */
 INLINE vf
 reach_across (const wide_rotated *boxes, const projection *p)
 {
@@ -127,8 +128,8 @@ least_determinant (const projection *p, vf q, vf r)
   return v_add (v_mul (v_mul (sine, sine), thin), v_mul (sum, sum));
 }
 
-/* Returns a lower bound of the squared distances of nms__probiou over the same squares: the terms
- * across both boxes. */
+/* Returns a lower bound of `distance` of nms__probiou over the squares of the longer sides: its two
+ * terms across these sides. */
 INLINE vf
 least_distance (const wide_rotated *a, const wide_rotated *b, const projection *p)
 {

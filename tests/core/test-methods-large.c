@@ -310,8 +310,8 @@ static const struct {
   int angles;
   int weighted; /* nonzero if only method weighted runs, by ProbIoU and by IoS (by IoU if boxes are
                  * rotated), on PARTS_WEIGHTED parts: frames of fewer are visited in rank order */
-  int dense; /* the first and lowest-ranked box of part 1 belongs to another tile, which is visited
-              * before that of the others: these depend on all boxes before them */
+  int dense; /* nonzero if each box of part 1 depends on all before it, and the first one, which is
+              * visited first, on all others: they do not fit on the stack of the visits */
 } parts[] = { { "boxes", 600, 0, 0, 0, 0, 0 }, { "classes and parents", 600, 1, 1, 0, 0, 0 },
   { "sizes", 600, 0, 0, 0.75f, 0, 0 }, { "uneven boxes of three classes", 600, 1, 0, 0, 1, 0 },
   { "boxes far from the origin", 600, 0, 0, 0, 0, 0x1p22f },
