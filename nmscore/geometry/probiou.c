@@ -15,6 +15,12 @@
 #define LN_2_HIGH 0x1.62e42fep-1 /* 28 bits, so that its multiples are exact */
 #define LN_2_LOW 0x1.f473de6af278fp-30
 
+/* The coefficients of Taylor's series of exp. The first term left out is below 1e-18. */
+#define TERMS 15
+static const double series[TERMS] = { 1.0, 1.0, 1.0 / 2.0, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0,
+  1.0 / 720.0, 1.0 / 5040.0, 1.0 / 40320.0, 1.0 / 362880.0, 1.0 / 3628800.0, 1.0 / 39916800.0,
+  1.0 / 479001600.0, 1.0 / 6227020800.0, 1.0 / 87178291200.0 };
+
 /* Returns exp (-x) for x >= 0, or 0 for large x. Its relative error is below 1e-15. */
 static double
 decay (double x)
@@ -22,11 +28,14 @@ decay (double x)
   if (!(x < BEYOND))
     return 0.0;
   const int n = (int) (x * LOG2_E + 0.5);
-  const double r = (n * LN_2_HIGH - x) + n * LN_2_LOW;
-  double sum = 1.0;
+  const double r = (n * LN_2_HIGH - x) + n * LN_2_LOW, square = r * r;
+  double even = series[TERMS - 1], odd = 0.0; /* sums of the terms with even and odd powers of r */
 
-  for (int k = 14; k; k--) /* Taylor's series; the first term left out is below 1e-18 */
-    sum = 1.0 + r * sum / k;
+  for (int k = TERMS - 2; k > 0; k -= 2) {
+    odd = odd * square + series[k];
+    even = even * square + series[k - 1];
+  }
+  const double sum = even + r * odd;
   const uint64_t bits = (uint64_t) (1023 - n) << 52; /* binary64 pattern of 2^-n */
   double power;
   memcpy (&power, &bits, sizeof power);

@@ -14,10 +14,6 @@
 
 #include <math.h>
 
-typedef struct point {
-  double v[2];
-} point;
-
 typedef struct rectangle {
   double x, y, w, h; /* centre; extents */
   double sin, cos;   /* sine and cosine of the angle */
@@ -150,23 +146,25 @@ nms__rotated_turn_back (const nms__rotated *head, float c[4])
         ((double) c[2] - c[0]) / 2.0, ((double) c[3] - c[1]) / 2.0, c);
 }
 
-/* Clips a convex polygon to the half-plane sign * v[axis] <= bound. Returns the number of
- * corners in `out`, at most one more than n. */
+/* Clips a convex polygon with the corners (u[i], v[i]) to the half-plane sign * u <= bound. Returns
+ * the number of corners in `to_u` and `to_v`, at most one more than n. */
 static size_t
-clip (const point *in, size_t n, int axis, double sign, double bound, point *out)
+clip (const double *u, const double *v, size_t n, double sign, double bound, double *to_u,
+    double *to_v)
 {
   size_t count = 0;
   for (size_t i = 0; i < n; i++) {
-    const point *p = &in[i], *q = &in[i + 1 < n ? i + 1 : 0];
-    double inside_p = bound - sign * p->v[axis], inside_q = bound - sign * q->v[axis];
+    const size_t next = i + 1 < n ? i + 1 : 0;
+    const double inside = bound - sign * u[i], inside_next = bound - sign * u[next];
 
-    if (inside_p >= 0.0)
-      out[count++] = *p;
-    if ((inside_p >= 0.0) != (inside_q >= 0.0)) {
-      double part = inside_p / (inside_p - inside_q);
-      out[count].v[axis] = sign * bound;
-      out[count].v[!axis] = p->v[!axis] + part * (q->v[!axis] - p->v[!axis]);
-      count++;
+    if (inside >= 0.0) {
+      to_u[count] = u[i];
+      to_v[count++] = v[i];
+    }
+    if ((inside >= 0.0) != (inside_next >= 0.0)) {
+      const double part = inside / (inside - inside_next);
+      to_u[count] = sign * bound;
+      to_v[count++] = v[i] + part * (v[next] - v[i]);
     }
   }
   return count;
@@ -215,22 +213,22 @@ most_intersection (const rectangle *a, const rectangle *b, const relative *r)
 static double
 intersection (const rectangle *a, const rectangle *b, const relative *r)
 {
-  double twice = 0.0;
-  point polygon[2][8];
+  double twice = 0.0, x[8], y[8], x2[8], y2[8];
   size_t n = 4;
 
   for (int i = 0; i < 4; i++) {
     double u = (i == 0 || i == 3 ? -b->w : b->w) / 2.0, v = (i < 2 ? -b->h : b->h) / 2.0;
-    polygon[0][i] = (point) { { r->x + u * r->cos - v * r->sin, r->y + u * r->sin + v * r->cos } };
+    x[i] = r->x + u * r->cos - v * r->sin;
+    y[i] = r->y + u * r->sin + v * r->cos;
   }
-  n = clip (polygon[0], n, 0, -1.0, a->w / 2.0, polygon[1]);
-  n = clip (polygon[1], n, 0, 1.0, a->w / 2.0, polygon[0]);
-  n = clip (polygon[0], n, 1, -1.0, a->h / 2.0, polygon[1]);
-  n = clip (polygon[1], n, 1, 1.0, a->h / 2.0, polygon[0]);
+  n = clip (x, y, n, -1.0, a->w / 2.0, x2, y2);
+  n = clip (x2, y2, n, 1.0, a->w / 2.0, x, y);
+  n = clip (y, x, n, -1.0, a->h / 2.0, y2, x2);
+  n = clip (y2, x2, n, 1.0, a->h / 2.0, y, x);
 
   for (size_t i = 0; i < n; i++) {
-    const point *p = &polygon[0][i], *q = &polygon[0][i + 1 < n ? i + 1 : 0];
-    twice += p->v[0] * q->v[1] - q->v[0] * p->v[1];
+    const size_t next = i + 1 < n ? i + 1 : 0;
+    twice += x[i] * y[next] - x[next] * y[i];
   }
   return twice / 2.0;
 }
@@ -290,18 +288,15 @@ static double
 metric_of (const rectangle *a, const rectangle *b, double inter, int metric)
 {
   const double area_a = a->w * a->h, area_b = b->w * b->h, uni = area_a + area_b - inter;
-  const double w = hull (a, b, 0), h = hull (a, b, 1), dx = a->x - b->x, dy = a->y - b->y;
 
-  switch (metric) {
-    case NMS_METRIC_IOS:
-      return inter / (area_a < area_b ? area_a : area_b);
-    case NMS_METRIC_DIOU:
-      return inter / uni - (dx * dx + dy * dy) / (w * w + h * h);
-    case NMS_METRIC_GIOU:
-      return inter / uni - (w * h - uni) / (w * h);
-    default:
-      return inter / uni;
-  }
+  if (metric == NMS_METRIC_IOS)
+    return inter / (area_a < area_b ? area_a : area_b);
+  if (metric == NMS_METRIC_IOU)
+    return inter / uni;
+  const double w = hull (a, b, 0), h = hull (a, b, 1), dx = a->x - b->x, dy = a->y - b->y;
+  if (metric == NMS_METRIC_DIOU)
+    return inter / uni - (dx * dx + dy * dy) / (w * w + h * h);
+  return inter / uni - (w * h - uni) / (w * h);
 }
 
 /* Sets *value to ProbIoU. Returns 0 if the rectangles do not intersect, or if their ProbIoU is
