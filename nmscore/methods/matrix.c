@@ -78,28 +78,33 @@ add_box (nms__decay *d, const scratch *s, const nms__row *row, unsigned i)
   }
 }
 
-/* Measures box i of the row's block, of which value[i] may be an upper bound, and adds it if it
- * decides the decay. */
+/* Adds box i of the row's block. If value[i] may be an upper bound, the box is measured first, and
+ * left out if it does not decide the decay. */
 static inline void
 try_box (nms__decay *d, const scratch *s, nms__row *row, unsigned i)
 {
   const float v = row->value[i];
 
-  if ((v > d->most || loss_of (d, row->first + i, v) >= d->loss) && nms__row_measure (row, i))
-    add_box (d, s, row, i);
+  if (row->refines) {
+    const int decides = v > d->most || loss_of (d, row->first + i, v) >= d->loss;
+    if (!decides || !nms__row_measure (row, i))
+      return;
+  }
+  add_box (d, s, row, i);
 }
 
 /* Returns the box of `boxes` with the greatest upper bound. */
 static unsigned
 most_promising (const nms__row *row, uint64_t boxes)
 {
-  unsigned best = nms__lowest_bit (boxes);
+  uint64_t best = 0; /* the bits of floats that are not negative have their order */
 
   for (uint64_t left = boxes; left; left &= left - 1) {
     const unsigned i = nms__lowest_bit (left);
-    best = row->value[i] > row->value[best] ? i : best;
+    const uint64_t bound = (uint64_t) nms__float_bits (row->value[i]) << 8 | i;
+    best = bound > best ? bound : best;
   }
-  return best;
+  return best & 0xff;
 }
 
 /* Adds the boxes of the row's current block and of all later ones. Measures only those that may
@@ -110,13 +115,14 @@ add_rest (nms__decay *d, const scratch *s, nms__row *row)
   const nms__method_kernels *kernels = row->frame->kernels->method;
 
   do {
-    uint64_t left = row->mask
-        & kernels->decay_block (row->value, row->first, nms__highest_bit (row->mask) + 1, d);
-    if (left && row->refines) {
+    uint64_t left = row->mask;
+    if (row->refines) {
       const unsigned i = most_promising (row, left);
       left &= ~((uint64_t) 1 << i);
       try_box (d, s, row, i);
     }
+    if (left)
+      left &= kernels->decay_block (row->value, row->first, nms__highest_bit (left) + 1, d);
     for (; left; left &= left - 1)
       try_box (d, s, row, nms__lowest_bit (left));
   } while (nms__row_next (row));

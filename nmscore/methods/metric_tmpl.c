@@ -191,13 +191,15 @@ size_block (const nms__columns *c, size_t first, const nms__box *box, float min_
   return bits;
 }
 
-/* Returns upper bounds of ProbIoU from those of the square of the Bhattacharyya coefficient. */
+/* Returns upper bounds of ProbIoU from those of the square of the Bhattacharyya coefficient. The
+ * difference takes less time than the quotient of nms__probiou. Rounding changes it by less than
+ * 2^-22. */
 INLINE vf
 probiou_bound (vf square)
 {
   const vf one = v_set (1.0f);
   const vf alike = v_sqrt (v_min (v_mul (square, v_set (1.0f + 0x1p-12f)), one));
-  return v_div (alike, v_add (one, v_sqrt (v_sub (one, alike))));
+  return v_sub (v_set (1.0f + 0x1p-22f), v_sqrt (v_sub (one, alike)));
 }
 
 static uint64_t
@@ -292,11 +294,7 @@ bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
       may &= m_bits (v_ge (v_mul (times, crossing), v_mul (share, least_sine (&p))));
       if (!may)
         continue;
-      vf most = rectangle (&a, &b, &p);
-      may &= m_bits (m_and (v_gt (most, v_set (0.0f)), v_ge (v_mul (times, most), share)));
-      if (!may)
-        continue;
-      most = v_min (most, rectangle (&b, &a, &p));
+      const vf most = v_min (rectangle (&a, &b, &p), rectangle (&b, &a, &p));
       may &= m_bits (m_and (v_gt (most, v_set (0.0f)), v_ge (v_mul (times, most), share)));
       if (!may)
         continue;
