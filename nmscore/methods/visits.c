@@ -33,6 +33,9 @@
 #define SLACK_ROTATED 0x1p-5f
 #define SLACK_ROTATED_IOS 0x1p-3f
 
+/* Number of boxes by which prefetches run ahead. */
+#define AHEAD 16
+
 #define NONE UINT32_MAX
 
 /* Set in an element of the stack if the boxes on which it depends were put on the stack. */
@@ -305,7 +308,8 @@ static void
 list_by_tile (nms__visits *v)
 {
   const nms__box_blocks *b = v->tiles.blocks;
-  uint32_t *tile_of = v->stack, *next = v->list + b->count; /* unused so far */
+  uint32_t *next = v->list + b->count;
+  uint32_t *tile_of = v->rank; /* a box has its tile until it gets its rank */
 
   for (size_t tile = 0; tile < b->tile_count; tile++) {
     next[tile] = b->tile[tile];
@@ -313,9 +317,12 @@ list_by_tile (nms__visits *v)
       tile_of[place] = (uint32_t) tile;
   }
   for (size_t k = 0; k < b->count; k++) {
+    const size_t ahead = b->count - k > 2 * AHEAD ? AHEAD : 0;
+    __builtin_prefetch (&b->place[nms__packed_position (v->ranked[k + 2 * ahead])]);
+    __builtin_prefetch (&v->rank[b->place[nms__packed_position (v->ranked[k + ahead])]], 1);
     const uint32_t place = b->place[nms__packed_position (v->ranked[k])];
-    v->rank[place] = (uint32_t) k;
     v->list[next[tile_of[place]]++] = place;
+    v->rank[place] = (uint32_t) k;
   }
   v->next = v->list_end = v->tile = 0;
 }
