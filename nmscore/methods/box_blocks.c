@@ -154,13 +154,25 @@ bits_of (size_t count)
   return bits;
 }
 
+/* Returns the mean, over all boxes, of the number of boxes in the class partition of a box. */
+static size_t
+mean_partition (const nms__partitions *p, size_t count)
+{
+  size_t pairs = 0;
+
+  memset (p->end, 0, p->count * sizeof *p->end);
+  for (size_t i = 0; i < count; i++)
+    pairs += p->end[p->number[i]]++;
+  return 2 * pairs / count + 1;
+}
+
 /* Returns the number of bits of a coordinate in the keys: enough for as many cells of the Z-order
  * curve as a class partition has boxes. Further bits make sorting slower, but blocks hardly
  * smaller. The keys have `other_bits` other bits. */
 static unsigned
-coordinate_bits (size_t count, unsigned partition_bits, unsigned other_bits)
+coordinate_bits (size_t partition, unsigned other_bits)
 {
-  const unsigned wanted = (bits_of (count >> partition_bits) + 1) / 2, most = (32 - other_bits) / 2;
+  const unsigned wanted = (bits_of (partition) + 1) / 2, most = (32 - other_bits) / 2;
   return wanted < most ? wanted : most;
 }
 
@@ -268,7 +280,7 @@ is_crowded (const uint64_t *keys, size_t count)
  * the boxes of most blocks all or none. */
 static const uint64_t *
 sort (const nms__frame *f, nms__box_blocks *b, const uint32_t *number, unsigned number_bits,
-    int uneven)
+    size_t partition, int uneven)
 {
   unsigned all_bits = number_bits;
   uint32_t *x = b->place, *y = b->position; /* unused until the boxes are sorted */
@@ -280,8 +292,9 @@ sort (const nms__frame *f, nms__box_blocks *b, const uint32_t *number, unsigned 
     all_bits = append_extents (f->x1, f->x2, f->count, b->begin, all_bits);
     all_bits = append_extents (f->y1, f->y2, f->count, b->begin, all_bits);
   }
-  const unsigned bits = coordinate_bits (f->count, number_bits, all_bits);
-  b->tile_bits = tile_bits (f) + all_bits - number_bits;
+  const unsigned bits = coordinate_bits (partition, all_bits);
+  const unsigned used = number_bits + 2 * bits, needed = bits_of (f->count);
+  b->tile_bits = tile_bits (f) + all_bits - number_bits + (used > needed ? used - needed : 0);
   if (!b->screens && many_meet (f))
     return sort_ranks (f, b, number, bits);
   scale_sums (f->x1, f->x2, f->count, bits, x);
@@ -533,6 +546,7 @@ nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
 {
   const uint32_t *number = NULL;
   unsigned number_bits = 0;
+  size_t partition = f->count;
 
   b->count = f->count;
   set_pair_bounds (f, b);
@@ -542,14 +556,15 @@ nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
     const nms__partitions p = nms__partitions_of (f, b->number);
     number = p.number;
     number_bits = bits_of (p.count);
+    partition = mean_partition (&p, f->count);
   }
-  const uint64_t *keys = sort (f, b, number, number_bits, 0);
+  const uint64_t *keys = sort (f, b, number, number_bits, partition, 0);
   put_boxes (f, b, keys);
   if (f->count > CROWD * NMS__BLOCK
       && find_least (b->box.scaled, f->count, b->pair.share, b->least)
           > nms__box_blocks_count (b) / 8
       && number_bits <= PARTITION_BITS) {
-    keys = sort (f, b, number, number_bits, 1);
+    keys = sort (f, b, number, number_bits, partition, 1);
     put_boxes (f, b, keys);
     find_least (b->box.scaled, f->count, b->pair.share, b->least);
   }

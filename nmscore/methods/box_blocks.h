@@ -140,12 +140,12 @@ nms__box_blocks_count (const nms__box_blocks *b)
   return (b->count + NMS__BLOCK - 1) / NMS__BLOCK;
 }
 
-/* Returns the most tiles that a frame of `boxes` boxes has: the keys have at most two bits more
- * than are needed to number the boxes. */
+/* Returns the most tiles that a frame of `boxes` boxes has: the bits of the keys above `tile_bits`
+ * have at most 2 * boxes / NMS__TILE values. */
 static inline size_t
 nms__tiles_most (size_t boxes)
 {
-  return 4 * (boxes / NMS__TILE + 1) + boxes / NMS__TILE_MOST;
+  return 2 * (boxes / NMS__TILE + 1) + boxes / NMS__TILE_MOST;
 }
 
 /* Sets the bit of a place. */

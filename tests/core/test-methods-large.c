@@ -302,8 +302,9 @@ compare_part (const nms_result *one, const nms_result *all, size_t part, int box
 
 static const struct {
   const char *name;
-  uint32_t field; /* the boxes begin in a square of this side */
-  int with_classes, with_parents;
+  uint32_t field;   /* the boxes begin in a square of this side */
+  int with_classes; /* 2 if every second box is the only one of its class */
+  int with_parents;
   float min_size_ratio;
   int uneven; /* every second box is small */
   float far;  /* added to coordinates; the means of clusters are then rounded by whole numbers */
@@ -314,6 +315,7 @@ static const struct {
               * visited first, on all others: they do not fit on the stack of the visits */
 } parts[] = { { "boxes", 600, 0, 0, 0, 0, 0 }, { "classes and parents", 600, 1, 1, 0, 0, 0 },
   { "sizes", 600, 0, 0, 0.75f, 0, 0 }, { "uneven boxes of three classes", 600, 1, 0, 0, 1, 0 },
+  { "more classes than tiles", 600, 2, 0, 0, 0, 0 },
   { "boxes far from the origin", 600, 0, 0, 0, 0, 0x1p22f },
   { "rotated boxes", 600, 0, 1, 0.75f, 0, 0, 1 },
   { "weighted by other metrics", 600, 0, 0, 0, 0, 0, 0, 1 },
@@ -361,7 +363,7 @@ test_parts (gconstpointer data)
     }
     scores[i] = scores[same];
     angles[i] = (float) (same % 4);
-    class_ids[i] = (int32_t) (same % 3);
+    class_ids[i] = (int32_t) (row->with_classes == 2 && same % 2 ? i + 3 : same % 3);
     parents[i] = same % 4 == 1 ? (int32_t) i - 1 : -1;
   }
   for (uint32_t k = 0; k < (row->weighted ? 2 : CALLS); k++) {
