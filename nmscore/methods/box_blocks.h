@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * box_blocks: the boxes of a frame in spatial order, in blocks of NMS__BLOCK boxes with a bounding
- * box each, so that a row, the metric of one box and all boxes that it intersects, is computed from
- * the few blocks around it. The boxes of a class partition are consecutive. If most boxes meet each
- * other, they lie in rank order instead.
- *
- *     nms__row row;
- *     nms__row_begin (&row, f, &blocks, place, wanted);
- *     while (nms__row_next (&row))
- *       for (uint64_t left = row.mask; left; left &= left - 1) {
- *         const unsigned i = nms__lowest_bit (left);
- *         use (row.first + i, row.value[i]);
- *       }
+ * box each, so that a row (row.h) is computed from the few blocks around its box. The boxes of a
+ * class partition are consecutive. If most boxes meet each other, they lie in rank order instead.
  */
 #ifndef NMS_BOX_BLOCKS_H
 #define NMS_BOX_BLOCKS_H
 
 #include "engines/engine.h"
 #include "geometry/rotated.h"
+
+/* Boxes in a group of blocks. */
+#define NMS__GROUP ((size_t) NMS__BLOCK * NMS__BLOCK)
+
+/* A row that intersects more blocks of a group than this screens their boxes. The boxes of fewer
+ * blocks are mostly near the box, and the screen would exclude few. */
+#define NMS__CROWD 7
+
+/* Number of boxes by which prefetches run ahead. */
+#define NMS__NEXT_BOXES 24
 
 #define NMS__TILE_BITS 12
 #define NMS__TILE ((size_t) 1 << NMS__TILE_BITS)
@@ -120,6 +121,12 @@ nms__rotated_pair (const nms__box_blocks *b, size_t place, size_t other,
   pair[1] = &b->rotation[in_order ? other : place];
 }
 
+static inline float
+nms__rotated_area (const nms__rotated *r)
+{
+  return nms__area (r->corners[0], r->corners[1], r->corners[2], r->corners[3]);
+}
+
 /* Widens `bounds` to contain `box`. */
 static inline void
 nms__widen (nms__box *bounds, const nms__box *box)
@@ -140,8 +147,8 @@ nms__box_blocks_count (const nms__box_blocks *b)
   return (b->count + NMS__BLOCK - 1) / NMS__BLOCK;
 }
 
-/* Returns the most tiles that a frame of `boxes` boxes has: the bits of the keys above `tile_bits`
- * have at most 2 * boxes / NMS__TILE values. */
+/* Returns the most tiles that a frame of `boxes` boxes has: without their lowest `tile_bits` bits,
+ * the keys have at most 2 * boxes / NMS__TILE values, and a full tile ends before its keys do. */
 static inline size_t
 nms__tiles_most (size_t boxes)
 {
@@ -200,61 +207,5 @@ typedef struct nms__method_kernels {
    * `first`, whose metric, or an upper bound of it, is value[i]. */
   uint64_t (*decay_block) (const float *value, size_t first, size_t n, const nms__decay *decay);
 } nms__method_kernels;
-
-/* The row of one box, a block at a time. */
-typedef struct nms__row {
-  size_t first;  /* first place of the block */
-  uint64_t mask; /* the boxes of the block that are wanted, intersect the box, and may overlap it
-                   * by their class, parents and sizes; never the box itself. Boxes whose overlap
-                   * has no effect may be left out, unless `upright` is set. */
-  /* metric of each box of `mask`, or an upper bound; not if nms__row_is_unmeasured */
-  float value[NMS__BLOCK] __attribute__ ((aligned (NMS__ALIGN)));
-
-  size_t compared; /* number of blocks that were compared so far */
-  int upright; /* the caller sets this to 1 after nms__row_begin to get all boxes that intersect the
-                * upright bounding box, without metrics */
-
-  /* used by nms__row_next */
-  const nms__frame *frame;
-  const nms__box_blocks *blocks;
-  const uint64_t *wanted;
-  nms__box box;
-  float least_inter; /* a box that matters has a greater intersection with the box */
-  size_t place, begin, end;
-  size_t first_group;          /* number of the first group that was not yet tested */
-  uint64_t groups;             /* bits of the groups before first_group not yet visited */
-  size_t first_block;          /* number of the first block of the current group */
-  uint64_t left;               /* bits of the blocks of this group not yet visited */
-  nms__measure_block *measure; /* the kernel for the next block */
-  int metric;
-  float min_size_ratio;         /* 0 if refine compares the areas, because boxes are rotated */
-  int refines;                  /* nonzero if kernels alone do not decide `mask` or `value` */
-  const nms__decay *decay;      /* argument of nms__row_bound; NULL without bounds */
-  nms__rotated_box rotated_box; /* the box in the columns of the screen */
-} nms__row;
-
-/* Returns whether the rows of the frame have no metrics: hard NMS by IoU with rotated boxes, which
- * decides pairs as engine sorted does. `mask` then has the boxes that may exceed the limit. */
-static inline int
-nms__row_is_unmeasured (const nms__frame *f)
-{
-  return f->rotated && f->method.method == NMS_METHOD_HARD && f->method.metric == NMS_METRIC_IOU;
-}
-
-/* Starts the row of the box at `place`. `wanted` has a bit for each place, and boxes whose bit
- * is 0 are left out; NULL if all boxes are wanted. Its bits are read when a block is visited. */
-void nms__row_begin (nms__row *row, const nms__frame *frame, const nms__box_blocks *blocks,
-    size_t place, const uint64_t *wanted);
-
-/* Lets a row of method matrix give upper bounds instead of metrics that take long to compute, and
- * leave out boxes that do not decide *decay, which the caller changes between the blocks. Boxes
- * that do not belong to `mask` may then be in it: see nms__row_measure. */
-void nms__row_bound (nms__row *row, const nms__decay *decay);
-
-/* Computes the next block with a box in `mask`. Returns 0 if there is none. */
-int nms__row_next (nms__row *row);
-
-/* Replaces the upper bound value[i] by the metric. Returns 0 if the box is not one of `mask`. */
-int nms__row_measure (nms__row *row, unsigned i);
 
 #endif

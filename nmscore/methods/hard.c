@@ -4,8 +4,8 @@
  * kept box suppresses undecided boxes of the blocks around it. It uses the scratch memory of the
  * engines, which a context always has.
  */
-#include "box_blocks.h"
 #include "method.h"
+#include "row.h"
 #include "visits.h"
 
 typedef struct scratch {

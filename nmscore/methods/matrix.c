@@ -5,9 +5,9 @@
  * with a box above it, by which the decay of lower-ranked boxes is reduced, and the box's own
  * decay, because the greatest metrics of the boxes above it are already known.
  */
-#include "box_blocks.h"
 #include "exponential.h"
 #include "method.h"
+#include "row.h"
 #include "visits.h"
 
 #define DEFAULT_SIGMA 2.0f

@@ -5,9 +5,9 @@
  * rank that it overlaps; with method merge every box does so, with the other two only kept heads. A
  * claimed box joins its cluster when it is visited, because sums are computed in rank order.
  */
-#include "box_blocks.h"
 #include "fused_box.h"
 #include "method.h"
+#include "row.h"
 #include "visits.h"
 #include "frame/order.h"
 

@@ -11,9 +11,9 @@
  * product depends on the order of the factors. Until then its score is at least the right one, so
  * that no box is kept too early.
  */
-#include "box_blocks.h"
 #include "exponential.h"
 #include "method.h"
+#include "row.h"
 #include "visits.h"
 
 #include <math.h>

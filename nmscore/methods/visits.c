@@ -2,6 +2,7 @@
 /* visits: finds the next box whose visit depends on no waiting box. */
 #include "visits.h"
 
+#include "row.h"
 #include "frame/order.h"
 #include "geometry/probiou.h"
 
@@ -32,9 +33,6 @@
 #define SLACK 0x1p-10f
 #define SLACK_ROTATED 0x1p-5f
 #define SLACK_ROTATED_IOS 0x1p-3f
-
-/* Number of boxes by which prefetches run ahead. */
-#define AHEAD 16
 
 #define NONE UINT32_MAX
 
@@ -317,7 +315,7 @@ list_by_tile (nms__visits *v)
       tile_of[place] = (uint32_t) tile;
   }
   for (size_t k = 0; k < b->count; k++) {
-    const size_t ahead = b->count - k > 2 * AHEAD ? AHEAD : 0;
+    const size_t ahead = b->count - k > 2 * NMS__NEXT_BOXES ? NMS__NEXT_BOXES : 0;
     __builtin_prefetch (&b->place[nms__packed_position (v->ranked[k + 2 * ahead])]);
     __builtin_prefetch (&v->rank[b->place[nms__packed_position (v->ranked[k + ahead])]], 1);
     const uint32_t place = b->place[nms__packed_position (v->ranked[k])];

@@ -6,10 +6,10 @@
  * block grows with them. The heads of a block are moved to its front, because rows read only those:
  * a fifth of the boxes, if each object has five.
  */
-#include "box_blocks.h"
 #include "fused_box.h"
 #include "fused_score.h"
 #include "method.h"
+#include "row.h"
 #include "visits.h"
 #include "frame/order.h"
 
