@@ -144,7 +144,13 @@ bits_of (size_t count)
   return bits;
 }
 
-/* Returns the mean, over all boxes, of the number of boxes in the class partition of a box. */
+/* The class partitions, as sort needs them. */
+typedef struct numbering {
+  const uint32_t *number; /* the partition of each box; NULL without classes */
+  unsigned bits;          /* bits of these numbers */
+  size_t mean;            /* mean, over all boxes, of the number of boxes in a box's partition */
+} numbering;
+
 static size_t
 mean_partition (const nms__partitions *p, size_t count)
 {
@@ -269,10 +275,10 @@ is_crowded (const uint64_t *keys, size_t count)
  * meet each other, so that rows exclude few blocks, rank order replaces the curve: rows then need
  * the boxes of most blocks all or none. */
 static const uint64_t *
-sort (const nms__frame *f, nms__box_blocks *b, const uint32_t *number, unsigned number_bits,
-    size_t partition, int uneven)
+sort (const nms__frame *f, nms__box_blocks *b, const numbering *classes, int uneven)
 {
-  unsigned all_bits = number_bits;
+  const uint32_t *number = classes->number;
+  unsigned all_bits = classes->bits;
   uint32_t *x = b->place, *y = b->position; /* unused until the boxes are sorted */
 
   if (uneven) {
@@ -282,9 +288,10 @@ sort (const nms__frame *f, nms__box_blocks *b, const uint32_t *number, unsigned 
     all_bits = append_extents (f->x1, f->x2, f->count, b->begin, all_bits);
     all_bits = append_extents (f->y1, f->y2, f->count, b->begin, all_bits);
   }
-  const unsigned bits = coordinate_bits (partition, all_bits);
-  const unsigned used = number_bits + 2 * bits, needed = bits_of (f->count);
-  b->tile_bits = tile_bits (f) + all_bits - number_bits + (used > needed ? used - needed : 0);
+  const unsigned bits = coordinate_bits (classes->mean, all_bits);
+  const unsigned used = classes->bits + 2 * bits, needed = bits_of (f->count);
+  const unsigned spare = used > needed ? used - needed : 0; /* would only make tiles smaller */
+  b->tile_bits = tile_bits (f) + all_bits - classes->bits + spare;
   if (!b->screens && many_meet (f))
     return sort_ranks (f, b, number, bits);
   scale_sums (f->x1, f->x2, f->count, bits, x);
@@ -528,9 +535,7 @@ put_boxes (const nms__frame *f, nms__box_blocks *b, const uint64_t *keys)
 void
 nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
 {
-  const uint32_t *number = NULL;
-  unsigned number_bits = 0;
-  size_t partition = f->count;
+  numbering classes = { NULL, 0, f->count };
 
   b->count = f->count;
   set_pair_bounds (f, b);
@@ -538,21 +543,19 @@ nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
     return;
   if (f->class_id) {
     const nms__partitions p = nms__partitions_of (f, b->number);
-    number = p.number;
-    number_bits = bits_of (p.count);
-    partition = mean_partition (&p, f->count);
+    classes = (numbering) { p.number, bits_of (p.count), mean_partition (&p, f->count) };
   }
-  const uint64_t *keys = sort (f, b, number, number_bits, partition, 0);
+  const uint64_t *keys = sort (f, b, &classes, 0);
   put_boxes (f, b, keys);
   if (f->count > NMS__CROWD * NMS__BLOCK
       && find_least (b->box.scaled, f->count, b->pair.share, b->least)
           > nms__box_blocks_count (b) / 8
-      && number_bits <= PARTITION_BITS) {
-    keys = sort (f, b, number, number_bits, partition, 1);
+      && classes.bits <= PARTITION_BITS) {
+    keys = sort (f, b, &classes, 1);
     put_boxes (f, b, keys);
     find_least (b->box.scaled, f->count, b->pair.share, b->least);
   }
-  find_partitions (b, number);
+  find_partitions (b, classes.number);
   if (b->count > NMS__TILE_MOST)
     find_tiles (f, b, keys);
   find_bounds (&b->box, b->count, &b->bounds);

@@ -97,7 +97,7 @@ try_box (nms__decay *d, const scratch *s, nms__row *row, unsigned i)
 static unsigned
 most_promising (const nms__row *row, uint64_t boxes)
 {
-  uint64_t best = 0; /* the bits of floats that are not negative have their order */
+  uint64_t best = 0; /* as integers, the bits of positive floats have the same order */
 
   for (uint64_t left = boxes; left; left &= left - 1) {
     const unsigned i = nms__lowest_bit (left);

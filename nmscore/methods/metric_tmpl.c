@@ -191,9 +191,9 @@ size_block (const nms__columns *c, size_t first, const nms__box *box, float min_
   return bits;
 }
 
-/* Returns upper bounds of ProbIoU from those of the square of the Bhattacharyya coefficient. The
- * difference takes less time than the quotient of nms__probiou. Rounding changes it by less than
- * 2^-22. */
+/* Returns upper bounds of ProbIoU from those of the square of the Bhattacharyya coefficient: 1 less
+ * a square root, which takes less time than the quotient of nms__probiou, and 2^-22, which is more
+ * than all rounding errors. */
 INLINE vf
 probiou_bound (vf square)
 {
