@@ -312,7 +312,7 @@ find_partitions (const nms__box_blocks *b, const uint32_t *number)
 
   for (; begin < b->count; begin = end) {
     for (end = begin + 1; end < b->count; end++)
-      if (number && number[b->position[end]] != number[b->position[begin]])
+      if (number[b->position[end]] != number[b->position[begin]])
         break;
     for (size_t place = begin; place < end; place++) {
       b->begin[place] = (uint32_t) begin;
@@ -555,7 +555,9 @@ nms__box_blocks_fill (nms__frame *f, nms__box_blocks *b)
     put_boxes (f, b, keys);
     find_least (b->box.scaled, f->count, b->pair.share, b->least);
   }
-  find_partitions (b, classes.number);
+  b->partitioned = classes.number != NULL;
+  if (b->partitioned)
+    find_partitions (b, classes.number);
   if (b->count > NMS__TILE_MOST)
     find_tiles (f, b, keys);
   find_bounds (&b->box, b->count, &b->bounds);

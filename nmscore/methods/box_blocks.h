@@ -53,7 +53,8 @@ typedef struct nms__box_blocks {
   nms__box_columns box;  /* the boxes, by place */
   uint32_t *position;    /* frame position, by place */
   uint32_t *place;       /* place, by frame position */
-  uint32_t *begin, *end; /* the places of the box's class partition, by place */
+  int partitioned;       /* zero if all boxes are in one class partition */
+  uint32_t *begin, *end; /* the places of the box's class partition, by place, if partitioned */
 
   /* Bounding boxes; `scaled` is 0. A group has NMS__BLOCK blocks, a super group NMS__BLOCK groups.
    * `tile_bounds` is written by nms__tiles_begin. */
@@ -98,6 +99,20 @@ void nms__box_blocks_move (const nms__frame *frame, nms__box_blocks *blocks, siz
 /* Swaps two boxes of one block and class partition. */
 void nms__box_blocks_swap (const nms__frame *frame, const nms__box_blocks *blocks, size_t place,
     size_t other);
+
+/* Returns the first place of the class partition of the box at `place`. */
+static inline size_t
+nms__partition_begin (const nms__box_blocks *b, size_t place)
+{
+  return b->partitioned ? b->begin[place] : 0;
+}
+
+/* Returns the place after the last one of this partition. */
+static inline size_t
+nms__partition_end (const nms__box_blocks *b, size_t place)
+{
+  return b->partitioned ? b->end[place] : b->count;
+}
 
 /* Writes the corners of the box at `place` to `c`. */
 static inline void

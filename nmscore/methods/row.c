@@ -34,8 +34,8 @@ nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size
   r->box = (nms__box) { b->box.x1[place], b->box.y1[place], b->box.x2[place], b->box.y2[place],
     b->box.scaled[place], 0 };
   r->place = place;
-  r->begin = b->begin[place];
-  r->end = b->end[place];
+  r->begin = nms__partition_begin (b, place);
+  r->end = nms__partition_end (b, place);
   const size_t group = r->begin / NMS__GROUP;
   r->first_group = group / NMS__BLOCK * NMS__BLOCK;
   r->groups = 0;

@@ -135,10 +135,11 @@ move_to_front (weighted *w, size_t place)
 {
   const nms__box_blocks *b = &w->blocks;
   const size_t block = place / NMS__BLOCK, first = block * NMS__BLOCK;
+  const size_t begin = nms__partition_begin (b, place);
   uint64_t free = ~w->heads[block];
 
-  if (b->begin[place] > first) /* the boxes before it are of another class */
-    free &= ~(uint64_t) 0 << (b->begin[place] - first);
+  if (begin > first) /* the boxes before it are of another class */
+    free &= ~(uint64_t) 0 << (begin - first);
   const size_t front = first + nms__lowest_bit (free);
   if (w->by_tile)
     nms__visits_swap (&w->visits, place, front);
