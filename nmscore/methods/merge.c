@@ -120,14 +120,13 @@ corners_of (const merge *m, size_t place, size_t head, float c[4])
     nms__box_blocks_corners (b, place, c);
 }
 
-/* Makes the box at `pos` the head of a cluster; `corners` are those of corners_of. Returns the
- * cluster's number, or NO_CLUSTER if a cap is full. */
+/* Makes the box at `pos` with `score` the head of a cluster; `corners` are those of corners_of.
+ * Returns the cluster's number, or NO_CLUSTER if a cap is full. */
 static uint32_t
-start_cluster (const merge *m, size_t pos, const float corners[4])
+start_cluster (const merge *m, size_t pos, const float corners[4], float score)
 {
   nms__frame *f = m->frame;
   const size_t k = f->kept_count;
-  const float score = nms__method_score (f, pos);
 
   if (!nms__take_next (f, pos, score))
     return NO_CLUSTER;
@@ -172,7 +171,7 @@ decide (const merge *m, size_t pos, int transitive)
   corners_of (m, place[pos], place[head], corners);
   if (head == pos) {
     nms__place_clear (m->waiting, place[pos]);
-    m->cluster[pos] = start_cluster (m, pos, corners);
+    m->cluster[pos] = start_cluster (m, pos, corners, nms__method_score (f, pos));
     return m->cluster[pos] != NO_CLUSTER || transitive;
   }
   const uint32_t k = m->cluster[head];
@@ -231,12 +230,13 @@ join_members (const merge *m, const uint64_t *order)
 
   for (size_t n = 0; n < m->frame->count; n++) {
     const member *c = &m->members[n];
+    const float score = score_of (order[n]);
     if (c->head == n)
-      cluster[n] = start_cluster (m, nms__packed_position (order[n]), c->corners);
+      cluster[n] = start_cluster (m, nms__packed_position (order[n]), c->corners, score);
     else if (cluster[c->head] == NO_CLUSTER)
       nms__over_cap (m->frame, nms__packed_position (order[n]));
     else
-      add (m, cluster[c->head], c->corners, score_of (order[n]));
+      add (m, cluster[c->head], c->corners, score);
   }
 }
 
