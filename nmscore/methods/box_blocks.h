@@ -7,11 +7,10 @@
 #ifndef NMS_BOX_BLOCKS_H
 #define NMS_BOX_BLOCKS_H
 
+#include "places.h"
+
 #include "engines/engine.h"
 #include "geometry/rotated.h"
-
-/* Boxes in a group of blocks. */
-#define NMS__GROUP ((size_t) NMS__BLOCK * NMS__BLOCK)
 
 /* A row that intersects more blocks of a group than this screens their boxes. The boxes of fewer
  * blocks are mostly near the box, and the screen would exclude few. */
@@ -168,25 +167,6 @@ static inline size_t
 nms__tiles_most (size_t boxes)
 {
   return 2 * (boxes / NMS__TILE + 1) + boxes / NMS__TILE_MOST;
-}
-
-/* Sets the bit of a place. */
-static inline void
-nms__place_set (uint64_t *bits, size_t place)
-{
-  bits[place / NMS__BLOCK] |= (uint64_t) 1 << place % NMS__BLOCK;
-}
-
-static inline void
-nms__place_clear (uint64_t *bits, size_t place)
-{
-  bits[place / NMS__BLOCK] &= ~((uint64_t) 1 << place % NMS__BLOCK);
-}
-
-static inline int
-nms__place_is_set (const uint64_t *bits, size_t place)
-{
-  return bits[place / NMS__BLOCK] >> place % NMS__BLOCK & 1;
 }
 
 /* How method matrix lowers the score of a box, as far as its row was read. `loss` grows with the

@@ -11,8 +11,8 @@
 typedef struct scratch {
   nms__box_blocks blocks;
   nms__visits visits;
-  uint64_t *undecided; /* indexed by place */
-  uint32_t *by;        /* rank of the suppressor, indexed by place; UINT32_MAX if none */
+  nms__places undecided;
+  uint32_t *by; /* rank of the suppressor, indexed by place; UINT32_MAX if none */
 } scratch;
 
 static void
@@ -23,7 +23,7 @@ layout (scratch *s, nms__arena *a, size_t boxes)
   nms__rotated_take (a, boxes);
   nms__rotated_take_columns (a, &columns, boxes);
   nms__box_blocks_take (a, &s->blocks, boxes);
-  s->undecided = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->undecided);
+  nms__places_take (a, &s->undecided, boxes);
 }
 
 size_t
@@ -55,12 +55,12 @@ suppress_row (nms__frame *f, const scratch *s, size_t pos, size_t place)
 {
   nms__row row;
 
-  nms__row_begin (&row, f, &s->blocks, place, s->undecided);
+  nms__row_begin (&row, f, &s->blocks, place, &s->undecided);
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
       const size_t i = nms__lowest_bit (left), other = row.first + i;
       if (suppresses (f, &s->blocks, place, other, row.value[i])) {
-        nms__place_clear (s->undecided, other);
+        nms__place_clear (&s->undecided, other);
         nms__suppress (f, s->blocks.position[other], pos);
       }
     }
@@ -71,9 +71,9 @@ static void
 decide (nms__frame *f, const scratch *s, size_t pos)
 {
   const size_t place = s->blocks.place[pos];
-  const int suppressed = !nms__place_is_set (s->undecided, place);
+  const int suppressed = !nms__place_is_set (&s->undecided, place);
 
-  nms__place_clear (s->undecided, place);
+  nms__place_clear (&s->undecided, place);
   if (nms__cap_is_full (f, pos))
     nms__over_cap (f, pos); /* suppressed or not */
   else if (!suppressed) {
@@ -96,7 +96,7 @@ suppress_by_rank (nms__frame *f, const scratch *s, size_t place)
       const size_t i = nms__lowest_bit (left), other = row.first + i;
       if (rank[other] > own && s->by[other] > own
           && suppresses (f, &s->blocks, place, other, row.value[i])) {
-        nms__place_clear (s->undecided, other);
+        nms__place_clear (&s->undecided, other);
         s->by[other] = own;
       }
     }
@@ -107,12 +107,12 @@ suppress_by_rank (nms__frame *f, const scratch *s, size_t place)
 static int
 decide_by_visits (nms__frame *f, scratch *s, const uint64_t *ranked)
 {
-  uint64_t *kept = s->undecided; /* indexed by frame position, when all are decided */
+  const nms__places *kept = &s->undecided; /* indexed by frame position, when all are decided */
   size_t count = 0, place;
 
   memset (s->by, 0xff, f->count * sizeof *s->by);
   while (nms__visits_next (&s->visits, &place)) {
-    nms__place_clear (s->undecided, place);
+    nms__place_clear (&s->undecided, place);
     if (f->suppressed_by)
       suppress_by_rank (f, s, place);
     else
@@ -135,7 +135,7 @@ decide_by_visits (nms__frame *f, scratch *s, const uint64_t *ranked)
 static void
 decide_by_rank (nms__frame *f, scratch *s, const uint64_t *ranked)
 {
-  memset (s->undecided, 0xff, (f->count / NMS__BLOCK + 1) * sizeof *s->undecided);
+  nms__places_set_all (&s->undecided, f->count);
   for (size_t k = 0; k < f->count; k++)
     decide (f, s, nms__packed_position (ranked[k]));
 }
@@ -151,7 +151,7 @@ nms__hard (nms__frame *f)
   const uint64_t *ranked = nms__sort (f->kernels, f->packed, s.blocks.keys, f->count);
   uint64_t *spare = ranked == f->packed ? s.blocks.keys : f->packed;
   if (!nms__tiles_are_capped (f)
-      && nms__visits_begin (&s.visits, f, &s.blocks, ranked, spare, s.undecided)) {
+      && nms__visits_begin (&s.visits, f, &s.blocks, ranked, spare, &s.undecided)) {
     s.by = s.visits.rank + f->count;
     if (decide_by_visits (f, &s, ranked))
       return;

@@ -19,10 +19,9 @@
 typedef struct scratch {
   nms__box_blocks blocks;
   nms__visits visits;
-  uint64_t
-      *above; /* indexed by place: the boxes visited before the current one, which rank above it
-                           * if they intersect it */
-  uint64_t *waiting;      /* indexed by place: the other boxes */
+  /* the boxes visited before the current one, which rank above it if they intersect it */
+  nms__places above;
+  nms__places waiting;    /* the other boxes */
   uint64_t *keys, *keys2; /* for sorting */
   float *most;            /* greatest metric of the box and a box above it, by place */
   float sigma;
@@ -35,8 +34,8 @@ static void
 layout (scratch *s, nms__arena *a, size_t boxes)
 {
   nms__box_blocks_take (a, &s->blocks, boxes);
-  s->above = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->above);
-  s->waiting = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *s->waiting);
+  nms__places_take (a, &s->above, boxes);
+  nms__places_take (a, &s->waiting, boxes);
   s->keys = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys);
   s->keys2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *s->keys2);
   s->most = nms__take (a, boxes + NMS__BLOCK, sizeof *s->most);
@@ -134,7 +133,7 @@ add_row (nms__decay *d, const nms__frame *f, const scratch *s, size_t place)
 {
   nms__row row;
 
-  nms__row_begin (&row, f, &s->blocks, place, s->above);
+  nms__row_begin (&row, f, &s->blocks, place, &s->above);
   nms__row_bound (&row, d);
   while (nms__row_next (&row)) {
     if (row.refines || row.compared > FEW) {
@@ -157,28 +156,27 @@ visit (const nms__frame *f, const scratch *s, size_t place)
   s->factor[place] = gaussian ? nms__exp (-(s->sigma * d.loss)) : -d.loss;
   s->by[place] = (uint32_t) d.by;
   s->most[place] = d.most;
-  nms__place_set (s->above, place);
+  nms__place_set (&s->above, place);
 }
 
 /* Finds how all scores decay. `spare` is an array of the same size as `ranked`. */
 static void
 visit_all (const nms__frame *f, scratch *s, const uint64_t *ranked, uint64_t *spare)
 {
-  const size_t bytes = (f->count / NMS__BLOCK + 1) * sizeof *s->above;
   size_t visited = 0, place;
 
   s->rank = (uint32_t *) (void *) spare;
   s->by = s->rank + f->count;
-  if (nms__visits_begin (&s->visits, f, &s->blocks, ranked, spare, s->waiting)) {
-    memset (s->above, 0, bytes);
+  if (nms__visits_begin (&s->visits, f, &s->blocks, ranked, spare, &s->waiting)) {
+    nms__places_clear_all (&s->above, f->count);
     for (; nms__visits_next (&s->visits, &place); visited++) {
-      nms__place_clear (s->waiting, place);
+      nms__place_clear (&s->waiting, place);
       visit (f, s, place);
     }
   }
   if (visited == f->count)
     return;
-  memset (s->above, 0, bytes);
+  nms__places_clear_all (&s->above, f->count);
   for (size_t k = 0; k < f->count; k++) {
     place = s->blocks.place[nms__packed_position (ranked[k])];
     s->rank[place] = (uint32_t) k;

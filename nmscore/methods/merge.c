@@ -25,16 +25,16 @@ typedef struct merge {
   nms__frame *frame;
   nms__box_blocks blocks;
   nms__visits visits;
+  /* the boxes that can be claimed; with visits, those that still need one */
+  nms__places waiting;
   uint64_t *order, *order2; /* packed keys, for sorting */
-  uint64_t *waiting; /* a bit for each place: set if the box can be claimed; with visits, if it
-                             * still needs a visit */
-  uint32_t *head;    /* frame position of the cluster's head, by frame position; initially
-                             * each box is its own head */
-  uint32_t *cluster; /* number in `kept`, by frame position of the head; NO_CLUSTER if the
-                             * head is over-cap */
-  float *weights;    /* sum of the weights of a cluster, by number; negated if it has one
-                             * member only */
-  member *members;   /* used with visits; indexed by rank */
+  /* frame position of the cluster's head, by frame position; initially each box is its own head */
+  uint32_t *head;
+  /* number in `kept`, by frame position of the head; NO_CLUSTER if the head is over-cap */
+  uint32_t *cluster;
+  /* sum of the weights of a cluster, by number; negated if it has one member only */
+  float *weights;
+  member *members; /* used with visits; indexed by rank */
 } merge;
 
 static void
@@ -43,7 +43,7 @@ layout (merge *m, nms__arena *a, size_t boxes)
   nms__box_blocks_take (a, &m->blocks, boxes);
   m->order = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *m->order);
   m->order2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *m->order2);
-  m->waiting = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *m->waiting);
+  nms__places_take (a, &m->waiting, boxes);
   m->head = nms__take (a, boxes, sizeof *m->head);
   m->cluster = nms__take (a, boxes, sizeof *m->cluster);
   m->weights = nms__take (a, boxes, sizeof *m->weights);
@@ -69,7 +69,7 @@ claim (const merge *m, size_t pos)
   const uint32_t head = m->head[pos];
   nms__row row;
 
-  nms__row_begin (&row, f, &m->blocks, m->blocks.place[pos], m->waiting);
+  nms__row_begin (&row, f, &m->blocks, m->blocks.place[pos], &m->waiting);
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
       const unsigned i = nms__lowest_bit (left);
@@ -77,7 +77,7 @@ claim (const merge *m, size_t pos)
       if (!nms__overlaps (f, other, row.value[i]) || nms__positions_related (f, head, other))
         continue;
       m->head[other] = head;
-      nms__place_clear (m->waiting, row.first + i);
+      nms__place_clear (&m->waiting, row.first + i);
     }
 }
 
@@ -91,7 +91,7 @@ claim_by_rank (const merge *m, size_t place, uint32_t *by, uint32_t *head, int t
   const uint32_t *rank = m->visits.rank, own = rank[place], own_head = head[place];
   nms__row row;
 
-  nms__row_begin (&row, f, &m->blocks, place, transitive ? m->waiting : NULL);
+  nms__row_begin (&row, f, &m->blocks, place, transitive ? &m->waiting : NULL);
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
       const size_t i = nms__lowest_bit (left), other = row.first + i;
@@ -102,7 +102,7 @@ claim_by_rank (const merge *m, size_t place, uint32_t *by, uint32_t *head, int t
       by[other] = own;
       head[other] = own_head;
       if (!transitive)
-        nms__place_clear (m->waiting, other);
+        nms__place_clear (&m->waiting, other);
     }
 }
 
@@ -170,7 +170,7 @@ decide (const merge *m, size_t pos, int transitive)
 
   corners_of (m, place[pos], place[head], corners);
   if (head == pos) {
-    nms__place_clear (m->waiting, place[pos]);
+    nms__place_clear (&m->waiting, place[pos]);
     m->cluster[pos] = start_cluster (m, pos, corners, nms__method_score (f, pos));
     return m->cluster[pos] != NO_CLUSTER || transitive;
   }
@@ -198,7 +198,7 @@ find_clusters (merge *m, int transitive)
   for (place = 0; place < f->count; place++)
     head[place] = (uint32_t) place;
   while (nms__visits_next (&m->visits, &place)) {
-    nms__place_clear (m->waiting, place);
+    nms__place_clear (&m->waiting, place);
     claim_by_rank (m, place, by, head, transitive);
   }
   if (nms__tiles_crowded (&m->visits.tiles))
@@ -245,7 +245,7 @@ decide_by_rank (const merge *m, const uint64_t *order, int transitive)
 {
   const size_t count = m->frame->count;
 
-  memset (m->waiting, 0xff, (count / NMS__BLOCK + 1) * sizeof *m->waiting);
+  nms__places_set_all (&m->waiting, count);
   for (size_t pos = 0; pos < count; pos++)
     m->head[pos] = (uint32_t) pos;
   for (size_t n = 0; n < count; n++) {
@@ -301,7 +301,7 @@ nms__merge (nms__frame *f)
   const uint64_t *order = nms__sort (f->kernels, m.order, m.order2, f->count);
   uint64_t *spare = order == m.order ? m.order2 : m.order;
   if ((transitive || !nms__tiles_are_capped (f))
-      && nms__visits_begin (&m.visits, f, &m.blocks, order, spare, m.waiting)
+      && nms__visits_begin (&m.visits, f, &m.blocks, order, spare, &m.waiting)
       && find_clusters (&m, transitive))
     join_members (&m, order);
   else

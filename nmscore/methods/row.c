@@ -24,7 +24,7 @@ least_inter (const nms__row *r)
 
 void
 nms__row_begin (nms__row *r, const nms__frame *f, const nms__box_blocks *b, size_t place,
-    const uint64_t *wanted)
+    const nms__places *wanted)
 {
   const nms__method *o = &f->method;
 
@@ -89,7 +89,8 @@ is_near (const nms__row *r, size_t group)
       && c->y2[i] >= r->box.y1;
 }
 
-/* Finds the blocks of the next group that the box intersects. Returns 0 after the last group. */
+/* Finds the wanted blocks of the next group that the box intersects. Returns 0 after the last
+ * group. */
 static int
 next_group (nms__row *r)
 {
@@ -110,6 +111,8 @@ next_group (nms__row *r)
   r->first_block = group * NMS__BLOCK;
   r->left = intersecting (r, by_area ? &b->bounds_by_area : &b->bounds_view, r->first_block, least,
       most);
+  if (r->wanted)
+    r->left &= r->wanted->blocks[group];
   if (b->screens && !r->upright && nms__count_bits (r->left) > NMS__CROWD)
     r->measure = r->frame->kernels->method->screened_block;
   return 1;
@@ -220,7 +223,7 @@ nms__row_next (nms__row *r)
     const size_t block = r->first_block + nms__lowest_bit (r->left);
     r->left &= r->left - 1;
     r->first = block * NMS__BLOCK;
-    uint64_t mask = of_class (r, r->first) & (r->wanted ? r->wanted[block] : ~(uint64_t) 0);
+    uint64_t mask = of_class (r, r->first) & (r->wanted ? r->wanted->bits[block] : ~(uint64_t) 0);
     r->compared++;
     if (mask && r->frame->rotated && !r->upright) {
       if (r->decay) {

@@ -32,7 +32,7 @@ typedef struct nms__row {
   /* used by nms__row_next */
   const nms__frame *frame;
   const nms__box_blocks *blocks;
-  const uint64_t *wanted;
+  const nms__places *wanted;
   nms__box box;
   float least_inter; /* a box that matters has a greater intersection with the box */
   size_t place, begin, end;
@@ -56,10 +56,11 @@ nms__row_is_unmeasured (const nms__frame *f)
   return f->rotated && f->method.method == NMS_METHOD_HARD && f->method.metric == NMS_METRIC_IOU;
 }
 
-/* Starts the row of the box at `place`. `wanted` has a bit for each place, and boxes whose bit
- * is 0 are left out; NULL if all boxes are wanted. Its bits are read when a block is visited. */
+/* Starts the row of the box at `place`. Boxes whose places
+ * are not in `wanted` are left out; NULL if all boxes are wanted. The set is read when a block is
+ * visited. */
 void nms__row_begin (nms__row *row, const nms__frame *frame, const nms__box_blocks *blocks,
-    size_t place, const uint64_t *wanted);
+    size_t place, const nms__places *wanted);
 
 /* Lets a row of method matrix give upper bounds instead of metrics that take long to compute, and
  * leave out boxes that do not decide *decay, which the caller changes between the blocks. Boxes

@@ -30,7 +30,7 @@
 
 typedef struct scratch {
   nms__box_blocks blocks;
-  uint64_t *undecided;    /* indexed by place */
+  nms__places undecided;
   uint64_t *key;          /* packed current score and frame position, by place; 0 if decided */
   uint64_t *best[LEVELS]; /* greatest key of each block, of each NMS__BLOCK of these, and so on; 0
                            * after the last one to the end of its block */
@@ -41,7 +41,7 @@ typedef struct scratch {
   nms__tiles tiles;
   size_t tile; /* number of the next tile; tile_count + 1 means to search the whole frame */
   size_t block, end_block; /* the blocks of the current tile */
-  uint64_t *kept;          /* indexed by place */
+  nms__places kept;
   uint64_t *last;  /* key of the kept box that lowered the box last, by place, initially UINT64_MAX;
                    * for a kept box its own key */
   uint32_t *stack; /* places; each depends on the one above it */
@@ -54,9 +54,9 @@ layout (scratch *s, nms__arena *a, size_t boxes)
   size_t blocks = boxes / NMS__BLOCK + 1;
 
   nms__box_blocks_take (a, &s->blocks, boxes);
-  s->kept = nms__take (a, blocks, sizeof *s->kept);
+  nms__places_take (a, &s->kept, boxes);
   s->last = nms__take (a, boxes, sizeof *s->last);
-  s->undecided = nms__take (a, blocks, sizeof *s->undecided);
+  nms__places_take (a, &s->undecided, boxes);
   s->key = nms__take (a, blocks * NMS__BLOCK, sizeof *s->key);
   for (size_t level = 0; level < LEVELS; level++) {
     const size_t next = blocks / NMS__BLOCK + 1;
@@ -141,7 +141,7 @@ start (nms__frame *f, scratch *s)
   if (f->method.method == NMS_METHOD_SOFT_GAUSSIAN)
     f->bounds = gaussian_bounds (s->sigma);
   nms__box_blocks_fill (f, &s->blocks);
-  memset (s->undecided, 0xff, nms__box_blocks_count (&s->blocks) * sizeof *s->undecided);
+  nms__places_set_all (&s->undecided, f->count);
   for (size_t place = 0; place < f->count; place++) {
     const uint32_t pos = s->blocks.position[place];
     s->key[place] = nms__pack (nms__order_key (nms__method_score (f, pos)), pos);
@@ -154,7 +154,7 @@ start (nms__frame *f, scratch *s)
 static void
 remove_place (const scratch *s, size_t place)
 {
-  nms__place_clear (s->undecided, place);
+  nms__place_clear (&s->undecided, place);
   s->key[place] = 0;
 }
 
@@ -175,7 +175,7 @@ lower_row (nms__frame *f, const scratch *s, size_t pos)
   const float least = f->method.min_score;
   nms__row row;
 
-  nms__row_begin (&row, f, &s->blocks, s->blocks.place[pos], s->undecided);
+  nms__row_begin (&row, f, &s->blocks, s->blocks.place[pos], &s->undecided);
   while (nms__row_next (&row)) {
     const size_t block = row.first / NMS__BLOCK;
     const uint64_t best = s->best[0][block];
@@ -200,7 +200,7 @@ static void
 end_at_cap (nms__frame *f, const scratch *s)
 {
   for (size_t place = 0; place < f->count; place++)
-    if (nms__place_is_set (s->undecided, place))
+    if (nms__place_is_set (&s->undecided, place))
       nms__over_cap (f, s->blocks.position[place]);
 }
 
@@ -219,7 +219,7 @@ collect_factors (const nms__frame *f, const scratch *s, size_t place, uint64_t b
   size_t count = 0;
   nms__row row;
 
-  nms__row_begin (&row, f, &s->blocks, place, s->kept);
+  nms__row_begin (&row, f, &s->blocks, place, &s->kept);
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
       const size_t i = nms__lowest_bit (left);
@@ -280,9 +280,9 @@ lower_by_key (const nms__frame *f, const scratch *s, size_t place, uint64_t key)
     const size_t block = row.first / NMS__BLOCK;
     const uint64_t best = s->best[0][block];
     int lowered = 0;
-    for (uint64_t left = row.mask & ~s->kept[block]; left; left &= left - 1) {
+    for (uint64_t left = row.mask & ~s->kept.bits[block]; left; left &= left - 1) {
       const size_t i = nms__lowest_bit (left), other = row.first + i;
-      const int undecided = nms__place_is_set (s->undecided, other);
+      const int undecided = nms__place_is_set (&s->undecided, other);
       lowered |= s->key[other] == best;
       if (s->last[other] < key)
         lower_again (f, s, other);
@@ -310,7 +310,7 @@ find_above (const nms__frame *f, scratch *s, size_t place)
   size_t best = NONE;
   nms__row row;
 
-  nms__row_begin (&row, f, &s->blocks, place, s->undecided);
+  nms__row_begin (&row, f, &s->blocks, place, &s->undecided);
   row.upright = 1;
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
@@ -354,10 +354,10 @@ next_of_stack (const nms__frame *f, scratch *s)
 {
   while (s->depth && !nms__tiles_crowded (&s->tiles)) {
     const size_t top = s->stack[s->depth - 1];
-    const size_t above = nms__place_is_set (s->undecided, top) ? find_above (f, s, top) : NONE;
+    const size_t above = nms__place_is_set (&s->undecided, top) ? find_above (f, s, top) : NONE;
     if (above == NONE) {
       s->depth--;
-      if (nms__place_is_set (s->undecided, top))
+      if (nms__place_is_set (&s->undecided, top))
         return top;
     } else
       s->stack[s->depth++] = (uint32_t) above;
@@ -397,10 +397,10 @@ finish (nms__frame *f, scratch *s)
   size_t count = 0;
 
   for (size_t place = 0; place < f->count; place++)
-    if (!nms__place_is_set (s->kept, place))
+    if (!nms__place_is_set (&s->kept, place))
       nms__suppress (f, s->blocks.position[place], nms__packed_position (s->last[place]));
   for (size_t pos = 0; pos < f->count; pos++)
-    if (nms__place_is_set (s->kept, s->blocks.place[pos]))
+    if (nms__place_is_set (&s->kept, s->blocks.place[pos]))
       s->key[count++] = s->last[s->blocks.place[pos]];
   const uint64_t *ranked = nms__sort (f->kernels, s->key, s->blocks.keys, count);
   for (size_t k = 0; k < count; k++)
@@ -416,13 +416,13 @@ decide_by_tiles (nms__frame *f, scratch *s)
 
   s->stack = s->blocks.number; /* unused by now */
   s->depth = s->tile = s->block = s->end_block = 0;
-  memset (s->kept, 0, nms__box_blocks_count (&s->blocks) * sizeof *s->kept);
+  nms__places_clear_all (&s->kept, f->count);
   memset (s->last, 0xff, f->count * sizeof *s->last);
   while ((place = next_place (f, s)) != NONE) {
     const uint64_t key = s->key[place];
     remove_place (s, place);
     renew_and_fetch (s, place / NMS__BLOCK);
-    nms__place_set (s->kept, place);
+    nms__place_set (&s->kept, place);
     s->last[place] = key;
     lower_by_key (f, s, place, key);
   }

@@ -119,7 +119,7 @@ find_reach (nms__tiles *t)
 /* Starts the row of the wanted boxes on which the one at `place` may depend, and of others near
  * them. */
 static void
-row_of_reach (const nms__tiles *t, size_t place, const uint64_t *wanted, nms__row *row)
+row_of_reach (const nms__tiles *t, size_t place, const nms__places *wanted, nms__row *row)
 {
   nms__row_begin (row, t->frame, t->blocks, place, wanted);
   row->upright = 1;
@@ -327,13 +327,13 @@ list_by_tile (nms__visits *v)
 
 int
 nms__visits_begin (nms__visits *v, const nms__frame *f, const nms__box_blocks *b,
-    const uint64_t *ranked, uint64_t *spare, uint64_t *waiting)
+    const uint64_t *ranked, uint64_t *spare, const nms__places *waiting)
 {
   if (!nms__tiles_begin (&v->tiles, f, b))
     return 0;
   v->ranked = ranked;
   v->waiting = waiting;
-  memset (waiting, 0xff, (f->count / NMS__BLOCK + 1) * sizeof *waiting);
+  nms__places_set_all (waiting, f->count);
   v->rank = (uint32_t *) (void *) spare;
   v->list = (uint32_t *) (void *) b->keys2;
   v->stack = b->number;
@@ -368,7 +368,8 @@ nms__visits_swap (nms__visits *v, size_t place, size_t other)
       != nms__place_is_set (v->waiting, other);
 
   nms__box_blocks_swap (v->tiles.frame, v->tiles.blocks, place, other);
-  v->waiting[place / NMS__BLOCK] ^= differ << place % NMS__BLOCK | differ << other % NMS__BLOCK;
+  v->waiting->bits[place / NMS__BLOCK] ^= differ << place % NMS__BLOCK
+      | differ << other % NMS__BLOCK;
   swap_numbers (v->rank, place, other);
   swap_numbers (v->was, place, other);
   v->at[v->was[place]] = (uint32_t) place;

@@ -83,7 +83,7 @@ typedef struct nms__visits {
   /* used by nms__visits_next */
   nms__tiles tiles;
   const uint64_t *ranked;
-  uint64_t *waiting;
+  const nms__places *waiting;
   uint32_t *list;        /* boxes, by place at the start, sorted by tile, then rank */
   size_t next, list_end; /* the next element of `list`, and the end of the current tile in it */
   size_t tile;           /* number of the next tile */
@@ -94,10 +94,10 @@ typedef struct nms__visits {
 
 /* Starts the visits of a frame whose blocks are filled, or returns 0 as nms__tiles_begin does.
  * `ranked` are the packed keys in rank order, `spare` an array of the same size that the visits use
- * from now on, as they use `keys2` and `number` of the blocks. Sets the bits of all places in
- * `waiting`: the method clears that of a box that it visits, or that needs no visit any more. */
+ * from now on, as they use `keys2` and `number` of the blocks. Puts all places into
+ * `waiting`: the method removes those of a box that it visits, or that needs no visit any more. */
 int nms__visits_begin (nms__visits *visits, const nms__frame *frame, const nms__box_blocks *blocks,
-    const uint64_t *ranked, uint64_t *spare, uint64_t *waiting);
+    const uint64_t *ranked, uint64_t *spare, const nms__places *waiting);
 
 /* Lets the method move boxes. `at` and `was` have space for an element for each box. */
 void nms__visits_track (nms__visits *visits, uint32_t *at, uint32_t *was);

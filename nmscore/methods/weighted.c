@@ -33,8 +33,8 @@ typedef struct weighted {
   int by_tile;              /* whether the boxes are visited by tiles */
   int strayed;              /* whether nms__tiles_hold returned 0 */
   uint64_t *order, *order2; /* packed keys, for sorting */
-  uint64_t *heads;          /* a bit for each place: the boxes that are a cluster's head */
-  uint64_t *waiting;        /* a bit for each place, for the visits: the boxes not yet visited */
+  nms__places heads;        /* the boxes that are a cluster's head */
+  nms__places waiting;      /* the boxes not yet visited, for the visits */
   cluster *clusters;        /* indexed by place of the head */
   float *score;             /* score of the cluster, indexed by place of the head */
   size_t count;             /* number of clusters */
@@ -56,8 +56,8 @@ weighted_layout (nms__arena *a, size_t boxes)
   nms__box_blocks_take (a, &w.blocks, boxes);
   w.order = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *w.order);
   w.order2 = nms__take (a, boxes + NMS__KEY_PADDING, sizeof *w.order2);
-  w.heads = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *w.heads);
-  w.waiting = nms__take (a, boxes / NMS__BLOCK + 1, sizeof *w.waiting);
+  nms__places_take (a, &w.heads, boxes);
+  nms__places_take (a, &w.waiting, boxes);
   w.clusters = nms__take (a, boxes, sizeof *w.clusters);
   w.score = nms__take (a, boxes, sizeof *w.score);
   w.head = nms__take (a, boxes, sizeof *w.head);
@@ -113,7 +113,7 @@ find (const weighted *w, size_t place, size_t pos)
   float most = 0.0f;
   nms__row row;
 
-  nms__row_begin (&row, w->frame, &w->blocks, place, w->heads);
+  nms__row_begin (&row, w->frame, &w->blocks, place, &w->heads);
   while (nms__row_next (&row))
     for (uint64_t left = row.mask; left; left &= left - 1) {
       const unsigned i = nms__lowest_bit (left);
@@ -136,7 +136,7 @@ move_to_front (weighted *w, size_t place)
   const nms__box_blocks *b = &w->blocks;
   const size_t block = place / NMS__BLOCK, first = block * NMS__BLOCK;
   const size_t begin = nms__partition_begin (b, place);
-  uint64_t free = ~w->heads[block];
+  uint64_t free = ~w->heads.bits[block];
 
   if (begin > first) /* the boxes before it are of another class */
     free &= ~(uint64_t) 0 << (begin - first);
@@ -155,7 +155,7 @@ start_cluster (weighted *w, size_t place, uint32_t rank, float score)
 
   w->head[member] = head;
   w->previous[member] = NONE;
-  nms__place_set (w->heads, head);
+  nms__place_set (&w->heads, head);
   w->count++;
   w->clusters[head] = (cluster) { .rank = rank,
     .last = member,
@@ -216,7 +216,7 @@ static void
 start (weighted *w)
 {
   nms__box_blocks_fill (w->frame, &w->blocks);
-  memset (w->heads, 0, (w->frame->count / NMS__BLOCK + 1) * sizeof *w->heads);
+  nms__places_clear_all (&w->heads, w->frame->count);
   w->at = w->blocks.place;
   w->was = w->blocks.position;
   w->count = 0;
@@ -230,7 +230,7 @@ start_tiles (weighted *w, const uint64_t *order)
   const nms__frame *f = w->frame;
   uint64_t *spare = order == w->order ? w->order2 : w->order;
 
-  if (!nms__visits_begin (&w->visits, f, &w->blocks, order, spare, w->waiting))
+  if (!nms__visits_begin (&w->visits, f, &w->blocks, order, spare, &w->waiting))
     return;
   w->by_tile = 1;
   w->at = w->tracks;
@@ -251,7 +251,7 @@ visit_all (weighted *w, const uint64_t *order)
     if (w->by_tile) {
       if (w->strayed || !nms__visits_next (&w->visits, &place))
         return 0;
-      nms__place_clear (w->waiting, place);
+      nms__place_clear (&w->waiting, place);
       rank = w->visits.rank[place];
       score = w->score[w->was[place]];
     } else {
@@ -309,7 +309,7 @@ score_clusters (const weighted *w)
     greatest = weight > greatest ? weight : greatest;
   }
   for (size_t place = 0; place < w->frame->count; place++) {
-    if (!nms__place_is_set (w->heads, place))
+    if (!nms__place_is_set (&w->heads, place))
       continue;
     cluster *c = &w->clusters[place];
     if (o->fused_score >= NMS_FUSED_BOX_AND_MODEL_AVG)
@@ -328,7 +328,7 @@ rank_clusters (const weighted *w)
   /* by ascending position of the heads, because sorting keeps the order of equal scores */
   for (size_t pos = 0; pos < f->count; pos++) {
     const uint32_t place = w->blocks.place[pos];
-    if (nms__place_is_set (w->heads, place))
+    if (nms__place_is_set (&w->heads, place))
       w->order[n++] = nms__pack (nms__order_key (w->score[place]), (uint32_t) pos);
   }
   return nms__sort (f->kernels, w->order, w->order2, n);
