@@ -148,7 +148,7 @@ bits_of (size_t count)
 typedef struct numbering {
   const uint32_t *number; /* the partition of each box; NULL without classes */
   unsigned bits;          /* bits of these numbers */
-  size_t mean;            /* mean, over all boxes, of the number of boxes in a box's partition */
+  size_t mean;            /* size of the partition of a box, averaged over all boxes */
 } numbering;
 
 static size_t

@@ -52,7 +52,7 @@ typedef struct nms__box_blocks {
   nms__box_columns box;  /* the boxes, by place */
   uint32_t *position;    /* frame position, by place */
   uint32_t *place;       /* place, by frame position */
-  int partitioned;       /* zero if all boxes are in one class partition */
+  int partitioned;       /* nonzero if boxes may be in several class partitions */
   uint32_t *begin, *end; /* the places of the box's class partition, by place, if partitioned */
 
   /* Bounding boxes; `scaled` is 0. A group has NMS__BLOCK blocks, a super group NMS__BLOCK groups.

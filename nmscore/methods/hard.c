@@ -107,7 +107,8 @@ suppress_by_rank (nms__frame *f, const scratch *s, size_t place)
 static int
 decide_by_visits (nms__frame *f, scratch *s, const uint64_t *ranked)
 {
-  const nms__places *kept = &s->undecided; /* indexed by frame position, when all are decided */
+  /* kept boxes by frame position, in the set that is empty when all boxes are decided */
+  const nms__places *kept = &s->undecided;
   size_t count = 0, place;
 
   memset (s->by, 0xff, f->count * sizeof *s->by);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* places: a set of places (box_blocks.h), of which a row can leave out the blocks and groups that
- * have none. */
+/* places: a set of places (box_blocks.h). A row leaves out the blocks that have none of them. */
 #ifndef NMS_PLACES_H
 #define NMS_PLACES_H
 
@@ -12,8 +11,8 @@
 #define NMS__GROUP ((size_t) NMS__BLOCK * NMS__BLOCK)
 
 typedef struct nms__places {
-  uint64_t *bits;   /* by block: a bit for each of its places */
-  uint64_t *blocks; /* by group: a bit for each of its blocks that has a place of the set */
+  uint64_t *bits;   /* one element per block, with a bit for each place in the set */
+  uint64_t *blocks; /* one element per group, with a bit for each block that has such a place */
 } nms__places;
 
 static inline void

@@ -67,10 +67,12 @@ void nms__row_begin (nms__row *row, const nms__frame *frame, const nms__box_bloc
  * that do not belong to `mask` may then be in it: see nms__row_measure. */
 void nms__row_bound (nms__row *row, const nms__decay *decay);
 
-/* Computes the next block with a box in `mask`. Returns 0 if there is none. */
+/* Goes to the next block that has a box in `mask`, and writes first, mask and value. Returns 0
+ * after the last one. */
 int nms__row_next (nms__row *row);
 
-/* Replaces the upper bound value[i] by the metric. Returns 0 if the box is not one of `mask`. */
+/* Replaces the upper bound value[i] by the metric. Returns 0 if this shows that the box does
+ * not belong to `mask`. */
 int nms__row_measure (nms__row *row, unsigned i);
 
 #endif

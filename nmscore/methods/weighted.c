@@ -34,7 +34,7 @@ typedef struct weighted {
   int strayed;              /* whether nms__tiles_hold returned 0 */
   uint64_t *order, *order2; /* packed keys, for sorting */
   nms__places heads;        /* the boxes that are a cluster's head */
-  nms__places waiting;      /* the boxes not yet visited, for the visits */
+  nms__places waiting;      /* boxes that `visits` has not returned yet */
   cluster *clusters;        /* indexed by place of the head */
   float *score;             /* score of the cluster, indexed by place of the head */
   size_t count;             /* number of clusters */
