@@ -56,7 +56,9 @@ setup (PyObject *module)
       || !(state->float32 = attribute ("numpy", "float32"))
       || !(state->masked = attribute ("numpy.ma", "MaskedArray"))
       || !(state->plain = attribute ("nmscore._arrays", "plain"))
-      || !(state->ranks = attribute ("nmscore._arrays", "ranks")))
+      || !(state->ranks = attribute ("nmscore._arrays", "ranks"))
+      || !(state->dlpack_name = PyUnicode_InternFromString ("__dlpack__"))
+      || !(state->exchange_name = PyUnicode_InternFromString ("__dlpack_c_exchange_api__")))
     return -1;
   snprintf (version, sizeof version, "%d.%d.%d", v / 1000000, v / 1000 % 1000, v % 1000);
   return PyModule_AddStringConstant (module, "__version__", version);
@@ -87,6 +89,8 @@ clear (PyObject *module)
   Py_CLEAR (state->masked);
   Py_CLEAR (state->plain);
   Py_CLEAR (state->ranks);
+  Py_CLEAR (state->dlpack_name);
+  Py_CLEAR (state->exchange_name);
   return 0;
 }
 

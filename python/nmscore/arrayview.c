@@ -158,13 +158,22 @@ forget (void)
   return 0;
 }
 
+/* Returns whether the elements can be read: arrays that are only traced have no memory. */
+static bool
+has_memory (const dlpack_tensor *tensor)
+{
+  for (int i = 0; i < tensor->ndim; i++)
+    if (tensor->shape[i] == 0)
+      return true;
+  return tensor->data != NULL;
+}
+
 /* Describes an array by the functions of its type. Returns 1, 0 if the type has none or they do not
  * describe this array, or -1 with an exception. */
 static int
-describe (PyObject *object, dlpack_tensor *tensor)
+describe (module_state *state, PyObject *object, dlpack_tensor *tensor)
 {
-  PyObject *capsule = PyObject_GetAttrString ((PyObject *) Py_TYPE (object),
-      "__dlpack_c_exchange_api__");
+  PyObject *capsule = PyObject_GetAttr ((PyObject *) Py_TYPE (object), state->exchange_name);
   const dlpack_exchange *exchange = capsule ? PyCapsule_GetPointer (capsule, DLPACK_EXCHANGE)
                                             : NULL;
 
@@ -172,16 +181,16 @@ describe (PyObject *object, dlpack_tensor *tensor)
   while (exchange && exchange->major > 1)
     exchange = exchange->previous;
   if (exchange && exchange->major == 1 && exchange->view (object, tensor) == 0)
-    return tensor->data != NULL;
+    return has_memory (tensor);
   return PyErr_Occurred () ? forget () : 0;
 }
 
 /* Returns 1 if the object lends plain numbers by DLPack, 0 if not, -1 with an exception. */
 static int
-open_dlpack (PyObject *object, const char *name, array_view *view)
+open_dlpack (module_state *state, PyObject *object, const char *name, array_view *view)
 {
   dlpack_tensor tensor = { .data = NULL };
-  int described = describe (object, &tensor);
+  int described = describe (state, object, &tensor);
 
   if (described < 0)
     return -1;
@@ -189,7 +198,7 @@ open_dlpack (PyObject *object, const char *name, array_view *view)
     Py_INCREF (object);
     return open_tensor (&tensor, object, name, view);
   }
-  PyObject *capsule = PyObject_CallMethod (object, "__dlpack__", NULL);
+  PyObject *capsule = PyObject_CallMethodObjArgs (object, state->dlpack_name, NULL);
   dlpack_managed *managed = capsule ? PyCapsule_GetPointer (capsule, DLPACK_CAPSULE) : NULL;
   if (managed) /* the capsule keeps its name, so that its destructor frees the tensor */
     return open_tensor (&managed->tensor, capsule, name, view);
@@ -212,7 +221,7 @@ array_view_open (module_state *state, PyObject *object, const char *name, array_
   }
   if (open_buffer (object, view))
     return 0;
-  int lent = object == Py_None ? 0 : open_dlpack (object, name, view);
+  int lent = object == Py_None ? 0 : open_dlpack (state, object, name, view);
   if (lent)
     return lent < 0 ? -1 : 0;
   PyObject *plain = PyObject_CallFunction (state->plain, "Os", object, name);
