@@ -36,6 +36,15 @@ from torch.jit import is_scripting
 import nmscore
 from nmscore._nmscore import nms as _kept
 
+try:
+    from torch._C import (_are_functorch_transforms_active, _get_tracing_state,
+                          _len_torch_dispatch_stack, _len_torch_function_stack)
+    from torch.autograd import _profiler_enabled
+    from torch.compiler import is_compiling
+except ImportError:  # an old torch
+    def is_compiling() -> bool:
+        return True
+
 __all__ = ["nms", "batched_nms", "replace_torchvision", "Replacement"]
 
 _library = torch.library.Library("nmscore", "DEF")
@@ -56,8 +65,10 @@ def nms(boxes: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> torc
     """
     if is_scripting():  # where an overload cannot be called
         return torch.ops.nmscore.nms(boxes, scores, iou_threshold)
-    else:
+    elif _needs_dispatcher(boxes, scores, iou_threshold):
         return _nms_operator(boxes, scores, iou_threshold)
+    else:
+        return _nms(boxes, scores, iou_threshold)
 
 
 def batched_nms(boxes: torch.Tensor, scores: torch.Tensor, idxs: torch.Tensor,
@@ -70,8 +81,22 @@ def batched_nms(boxes: torch.Tensor, scores: torch.Tensor, idxs: torch.Tensor,
     """
     if is_scripting():
         return torch.ops.nmscore.batched_nms(boxes, scores, idxs, iou_threshold)
-    else:
+    elif (_needs_dispatcher(boxes, scores, iou_threshold)
+          or type(idxs) is not torch.Tensor or idxs.is_neg()):
         return _batched_nms_operator(boxes, scores, idxs, iou_threshold)
+    else:
+        return _batched_nms(boxes, scores, idxs, iou_threshold)
+
+
+def _needs_dispatcher(boxes: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> bool:
+    """Returns whether a call must go through torch's dispatcher, which takes longer than NMS of
+    100 boxes: to be compiled, traced, transformed, intercepted or profiled, or to convert or refuse
+    its arguments."""
+    return (is_compiling() or type(boxes) is not torch.Tensor or type(scores) is not torch.Tensor
+            or type(iou_threshold) is not float or not boxes.is_cpu
+            or boxes.is_neg() or scores.is_neg() or _get_tracing_state() is not None
+            or _are_functorch_transforms_active() or _len_torch_dispatch_stack() > 0
+            or _len_torch_function_stack() > 0 or _profiler_enabled())
 
 
 class Replacement:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """nmscore.torch: its operators keep what torchvision keeps, to the last bit, and stay in compiled
 and exported programs; replace_torchvision reaches torchvision's callers."""
+import contextlib
 import io
 import sys
 import tracemalloc
@@ -13,6 +14,9 @@ try:
     import torch
     import torchvision
     from torchvision.models.detection.roi_heads import RoIHeads
+    from torch.fx.experimental.proxy_tensor import make_fx
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._python_dispatch import TorchDispatchMode
     from torchvision.models.detection._utils import BoxCoder
     from torchvision.ops import nms as imported_before
 except ImportError as error:
@@ -42,6 +46,7 @@ def each_class(boxes, scores, idxs, threshold):
 class Case(unittest.TestCase):
     def setUp(self):
         self.random = np.random.default_rng(5)
+        torch.manual_seed(5)
         arrays = random_case(self.random, 300) + (self.random.integers(0, 4, 300),)
         self.boxes, self.scores, self.idxs = tensors(*arrays)
 
@@ -93,6 +98,23 @@ class Results(Case):
         self.same(nmscore.torch.nms(torch.zeros(0, 4), none, 0.4), none)
         self.same(nmscore.torch.batched_nms(torch.zeros(0, 4), none, none, 0.4), none)
 
+    def test_scores_with_the_bit_of_negative_numbers(self):
+        scores = torch.complex(torch.zeros(300), -self.scores).conj().imag
+        self.assertTrue(scores.is_neg())
+        self.same(nmscore.torch.nms(self.boxes, scores, 0.4),
+                  nmscore.torch.nms(self.boxes, self.scores, 0.4))
+
+    def test_kinds_of_threshold(self):
+        wanted = [nmscore.torch.nms(self.boxes, self.scores, t) for t in (0.25, 0.75)]
+        threshold = torch.tensor(0.25)
+        self.same(nmscore.torch.nms(self.boxes, self.scores, threshold), wanted[0])
+        self.same(nmscore.torch.nms(self.boxes, self.scores, threshold.fill_(0.75)), wanted[1])
+        self.same(nmscore.torch.nms(self.boxes, self.scores, np.float32(0.75)), wanted[1])
+        self.same(nmscore.torch.nms(self.boxes, self.scores, 1),
+                  nmscore.torch.nms(self.boxes, self.scores, 1.0))
+        with self.assertRaises((TypeError, RuntimeError)):
+            nmscore.torch.nms(self.boxes, self.scores, "0.5")
+
     def test_scripted(self):
         with warnings.catch_warnings():  # because torch deprecates it
             warnings.simplefilter("ignore")
@@ -130,6 +152,8 @@ class Refusals(Case):
                 nms(self.boxes, self.scores.double(), 0.5)
             with self.assertRaises(RuntimeError):
                 nms(self.boxes.int(), self.scores.int(), 0.5)
+            with self.assertRaises((NotImplementedError, RuntimeError)):
+                nms(self.boxes.to("meta"), self.scores.to("meta"), 0.5)
 
     def test_idxs_and_threshold(self):
         with self.assertRaisesRegex(RuntimeError, "^boxes and idxs .* got 300 and 2"):
@@ -240,6 +264,50 @@ class Programs(Case):
         torch.export.save(program, file)
         file.seek(0)
         self.equal(torch.export.load(file).module()(*self.arguments))
+
+    def test_modes_and_types_see_the_operators(self):
+        def record(self, function, types, args=(), kwargs=None):
+            seen.append(function)
+            with torch._C.DisableTorchFunctionSubclass():
+                return function(*args, **(kwargs or {}))
+        modes = [type("Mode", (base,), {method: record})
+                 for base, method in ((TorchDispatchMode, "__torch_dispatch__"),
+                                      (TorchFunctionMode, "__torch_function__"))]
+        recorded = type("Recorded", (torch.Tensor,), {
+            "__torch_function__": classmethod(record)})
+        arguments = self.boxes, self.scores, self.idxs
+        for i, mode in enumerate(modes + [contextlib.nullcontext] * 3):
+            of_type = [t.as_subclass(recorded) if i == 2 + k else t
+                       for k, t in enumerate(arguments)]
+            seen = []
+            with mode():
+                nmscore.torch.nms(*of_type[:2], 0.4)
+                nmscore.torch.batched_nms(*of_type, 0.4)
+            self.assertEqual(torch.ops.nmscore.nms.default in seen, i != 4)
+            self.assertIn(torch.ops.nmscore.batched_nms.default, seen)
+
+    def test_traced(self):
+        def nms(boxes, scores):
+            return nmscore.torch.nms(boxes, scores, 0.4)
+        arguments, others = (self.boxes, self.scores), (self.boxes.flip(0), self.scores)
+        with warnings.catch_warnings():  # because torch deprecates jit.trace
+            warnings.simplefilter("ignore")
+            programs = make_fx(nms)(*arguments), torch.jit.trace(nms, arguments)
+        for program in programs:
+            self.assertIn("nmscore", str(program.graph))
+            self.same(program(*others), nms(*others))
+
+    def test_profiled(self):
+        with torch.profiler.profile() as profile:
+            nmscore.torch.nms(self.boxes, self.scores, 0.4)
+        self.assertIn("nmscore::nms", [event.name for event in profile.events()])
+
+    def test_transformed(self):
+        def nms(boxes):
+            return nmscore.torch.nms(boxes, self.scores, 0.4)
+        with warnings.catch_warnings():  # because a loop of torch's own replaces a batching rule
+            warnings.simplefilter("ignore")
+            self.same(torch.vmap(nms)(self.boxes[None]), nms(self.boxes)[None])
 
     def test_operators_are_consistent(self):
         torch.library.opcheck(torch.ops.nmscore.nms.default, (self.boxes, self.scores, 0.4))
