@@ -12,9 +12,11 @@
 
 #define DEFAULT_SIGMA 2.0f
 
-/* The boxes of this many blocks of a row are compared one by one. A kernel selects those of the
- * other blocks. */
+/* The boxes of this many blocks of a row are compared one by one, if their metrics are exact. */
 #define FEW 4
+
+/* A kernel selects from more boxes of a block than this those that may decide the decay. */
+#define MANY 8
 
 typedef struct scratch {
   nms__box_blocks blocks;
@@ -120,7 +122,7 @@ add_rest (nms__decay *d, const scratch *s, nms__row *row)
       left &= ~((uint64_t) 1 << i);
       try_box (d, s, row, i);
     }
-    if (left)
+    if (nms__count_bits (left) > MANY)
       left &= kernels->decay_block (row->value, row->first, nms__highest_bit (left) + 1, d);
     for (; left; left &= left - 1)
       try_box (d, s, row, nms__lowest_bit (left));
