@@ -69,26 +69,38 @@ difference (vf a, vf b, vf *per)
   return v_mul (square (v_sub (a, b)), *per);
 }
 
-/* Returns lower bounds of 1 - a, where a is the square of the Bhattacharyya coefficient of ProbIoU,
- * times 1 + d, and sets *one_d to 1 + d. a is at most (1 - p) (1 - q) / (1 + d), with the
- * differences p and q of the sides and a distance d (nms__probiou). In this form nothing cancels if
- * p, q and d are small: the corners of boxes that intersect are at most a side apart, so that
- * rounding adds less than 2^-11 of each and 2^-29. */
-INLINE vf
-least_apart (const nms__columns *c, size_t i, const wide *b, vf *one_d)
+/* Bounds of the square a of the Bhattacharyya coefficient of ProbIoU, which is
+ * (1 - p) (1 - q) exp (-e), with the differences p and q of the sides and a distance e
+ * (nms__probiou). exp (e) is at least s = (1 + u)^2 with u = e / 2 + e^2 / 8. */
+typedef struct likeness {
+  vf alike; /* upper bounds of a * s */
+  vf apart; /* lower bounds of (1 - a) * s */
+  vf s;
+} likeness;
+
+/* Returns the likeness of the box and those starting at i. Nothing cancels in `apart` if p, q and e
+ * are small, nor in `alike` if p or q is near 1: the corners of boxes that intersect are at most a
+ * side apart, so that rounding adds less than 2^-11 of each and 2^-29. */
+INLINE likeness
+likeness_of (const nms__columns *c, size_t i, const wide *b)
 {
   const vf x1 = v_load (c->x1 + i), y1 = v_load (c->y1 + i), x2 = v_load (c->x2 + i);
   const vf y2 = v_load (c->y2 + i);
+  const vf w = v_sub (x2, x1), h = v_sub (y2, y1);
+  const vf other_w = v_sub (b->x2, b->x1), other_h = v_sub (b->y2, b->y1);
   vf per_w, per_h;
-  const vf p = difference (v_sub (x2, x1), v_sub (b->x2, b->x1), &per_w);
-  const vf q = difference (v_sub (y2, y1), v_sub (b->y2, b->y1), &per_h);
+  const vf p = difference (w, other_w, &per_w), q = difference (h, other_h, &per_h);
   const vf dx = v_add (v_sub (x1, b->x1), v_sub (x2, b->x2)); /* twice that of the centres */
   const vf dy = v_add (v_sub (y1, b->y1), v_sub (y2, b->y2));
-  const vf d = v_mul (v_set (1.5f), v_add (v_mul (square (dx), per_w), v_mul (square (dy), per_h)));
+  const vf e = v_mul (v_set (1.5f), v_add (v_mul (square (dx), per_w), v_mul (square (dy), per_h)));
+  const vf u = v_mul (e, v_add (v_set (0.5f), v_mul (v_set (0.125f), e)));
+  const vf d = v_mul (u, v_add (v_set (2.0f), u));
+  const vf product = v_mul (v_mul (v_mul (w, other_w), per_w), v_mul (v_mul (h, other_h), per_h));
 
-  *one_d = v_add (v_set (1.0f), d);
-  return v_sub (v_mul (v_set (1.0f - 0x1p-10f), v_add (v_sub (v_add (p, q), v_mul (p, q)), d)),
-      v_set (0x1p-28f));
+  return (likeness) { v_mul (v_set (4.0f + 0x1p-8f), product),
+    v_sub (v_mul (v_set (1.0f - 0x1p-10f), v_add (v_sub (v_add (p, q), v_mul (p, q)), d)),
+        v_set (0x1p-28f)),
+    v_add (v_set (1.0f), d) };
 }
 
 /* Compares the intersection with `share` times the sum of both areas, or, for IoS, times the
@@ -101,9 +113,8 @@ may_exceed (const nms__columns *c, size_t i, const wide *b, vf inter, int metric
   const vf area = v_load (c->scaled + i);
 
   if (metric == NMS_METRIC_PROBIOU) {
-    vf one_d;
-    const vf apart = least_apart (c, i, b, &one_d);
-    return v_ge (v_mul (v_set ((float) (1.0 - bounds->alike)), one_d), apart);
+    const likeness l = likeness_of (c, i, b);
+    return v_ge (v_mul (v_set ((float) (1.0 - bounds->alike)), l.s), l.apart);
   }
   return v_ge (inter,
       v_mul (v_set (bounds->share),
@@ -191,15 +202,21 @@ size_block (const nms__columns *c, size_t first, const nms__box *box, float min_
   return bits;
 }
 
-/* Returns upper bounds of ProbIoU from those of the square of the Bhattacharyya coefficient: 1 less
- * a square root, which takes less time than the quotient of nms__probiou, and 2^-22, which is more
- * than all rounding errors. */
+/* Returns upper bounds of ProbIoU, which is 1 - r = k / (1 + r) with the coefficient k and
+ * r = sqrt (1 - k): the first form loses the digits of small ones, the second those of ones near 1.
+ * Divisions by 1 + k and 1 + r take longer than the bounds (3 - k) / 4 and 1 - r / 2 of their
+ * quotients. */
 INLINE vf
-probiou_bound (vf square)
+upright_bound (const likeness *l)
 {
-  const vf one = v_set (1.0f);
-  const vf alike = v_sqrt (v_min (v_mul (square, v_set (1.0f + 0x1p-12f)), one));
-  return v_sub (v_set (1.0f + 0x1p-22f), v_sqrt (v_sub (one, alike)));
+  const vf one = v_set (1.0f), per = v_div (one, l->s);
+  const vf k = v_sqrt (v_add (v_mul (l->alike, per), v_set (0x1p-120f))); /* against underflow */
+  const vf quotient = v_mul (v_set (0.25f), v_sub (v_set (3.0f), k));
+  const vf least = v_max (v_sub (one, k), v_mul (v_mul (l->apart, per), quotient));
+  const vf r = v_sqrt (v_max (least, v_set (0.0f)));
+
+  return v_min (v_min (one, v_sub (v_set (1.0f + 0x1p-22f), r)),
+      v_mul (k, v_sub (one, v_mul (v_set (0.5f), r))));
 }
 
 static uint64_t
@@ -211,13 +228,12 @@ bound_probiou_block (const nms__columns *c, size_t first, size_t n, const nms__b
   uint64_t hits = 0;
 
   for (size_t i = 0; i < n; i += LANES) {
-    vf one_d;
     const uint64_t bits = m_bits (m_and (v_gt (width_lanes (c, first + i, &b), least),
         v_gt (height_lanes (c, first + i, &b), least)));
     if (!bits)
       continue;
-    const vf apart = least_apart (c, first + i, &b, &one_d);
-    v_store (value + i, probiou_bound (v_sub (v_set (1.0f), v_div (apart, one_d))));
+    const likeness l = likeness_of (c, first + i, &b);
+    v_store (value + i, upright_bound (&l));
     hits |= bits << i;
   }
   return hits;
@@ -250,6 +266,17 @@ least_metric (const wide_decay *d, size_t i)
 
 /* At lesser sines, the parallelogram in which two strips cross contains more than a box. */
 #define LEAST_SINE 0x1p-20f
+
+/* Returns upper bounds of ProbIoU from those of the square of the Bhattacharyya coefficient: 1 less
+ * a square root, which takes less time than the quotient of nms__probiou, and 2^-22, which is more
+ * than all rounding errors. */
+INLINE vf
+probiou_bound (vf square)
+{
+  const vf one = v_set (1.0f);
+  const vf alike = v_sqrt (v_min (v_mul (square, v_set (1.0f + 0x1p-12f)), one));
+  return v_sub (v_set (1.0f + 0x1p-22f), v_sqrt (v_sub (one, alike)));
+}
 
 /* Does what bound_rotated_block does for one metric. */
 INLINE uint64_t
