@@ -211,6 +211,13 @@ most_intersection (const rectangle *a, const rectangle *b, const relative *r)
 }
 
 static double
+smaller_area (const rectangle *a, const rectangle *b)
+{
+  const double area_a = a->w * a->h, area_b = b->w * b->h;
+  return area_a < area_b ? area_a : area_b;
+}
+
+static double
 intersection (const rectangle *a, const rectangle *b, const relative *r)
 {
   double twice = 0.0, x[8], y[8], x2[8], y2[8];
@@ -226,10 +233,9 @@ intersection (const rectangle *a, const rectangle *b, const relative *r)
   n = clip (y, x, n, -1.0, a->h / 2.0, y2, x2);
   n = clip (y2, x2, n, 1.0, a->h / 2.0, y, x);
 
-  for (size_t i = 0; i < n; i++) {
-    const size_t next = i + 1 < n ? i + 1 : 0;
-    twice += x[i] * y[next] - x[next] * y[i];
-  }
+  /* relative to the first corner, because a small box may be far from the origin */
+  for (size_t i = 1; i < n; i++)
+    twice += (x[i] - x[0]) * (y[i + 1 < n ? i + 1 : 0] - y[i - 1]);
   return twice / 2.0;
 }
 
@@ -257,7 +263,7 @@ nms__rotated_exceeds (const nms__rotated *first, const nms__rotated *second, dou
   if (!(most > limit * (area_a + area_b - most)))
     return 0; /* most pairs of thin boxes, whose upright bounding boxes overlap */
   double inter = intersection (&a, &b, &r);
-  double least = NMS__LEAST_PART * (area_a < area_b ? area_a : area_b);
+  double least = NMS__LEAST_PART * smaller_area (&a, &b);
   return inter > least && inter > limit * (area_a + area_b - inter);
 }
 
@@ -290,7 +296,7 @@ metric_of (const rectangle *a, const rectangle *b, double inter, int metric)
   const double area_a = a->w * a->h, area_b = b->w * b->h, uni = area_a + area_b - inter;
 
   if (metric == NMS_METRIC_IOS)
-    return inter / (area_a < area_b ? area_a : area_b);
+    return inter / smaller_area (a, b);
   if (metric == NMS_METRIC_IOU)
     return inter / uni;
   const double w = hull (a, b, 0), h = hull (a, b, 1), dx = a->x - b->x, dy = a->y - b->y;
@@ -306,13 +312,12 @@ measure_probiou (const rectangle *a, const rectangle *b, const relative *r, doub
     float *value)
 {
   const nms__probiou_pair pair = { a->w, a->h, b->w, b->h, r->x, r->y, r->cos, r->sin };
-  const double v = nms__probiou (&pair, least_square), area_a = a->w * a->h, area_b = b->w * b->h;
+  const double v = nms__probiou (&pair, least_square);
 
   if (v < 0.0)
     return 0;
   *value = (float) v;
-  return v > NMS__PROBIOU_APART
-      || intersection (a, b, r) > NMS__LEAST_PART * (area_a < area_b ? area_a : area_b);
+  return v > NMS__PROBIOU_APART || intersection (a, b, r) > NMS__LEAST_PART * smaller_area (a, b);
 }
 
 float
@@ -354,9 +359,9 @@ nms__rotated_metric (const nms__rotated *first, const nms__rotated *second, int 
   const relative r = relate (&a, &b);
   if (metric == NMS_METRIC_PROBIOU)
     return measure_probiou (&a, &b, &r, least_square, value);
-  const double inter = intersection (&a, &b, &r), area_a = a.w * a.h, area_b = b.w * b.h;
-  if (!(inter > NMS__LEAST_PART * (area_a < area_b ? area_a : area_b)))
+  const double inter = intersection (&a, &b, &r), smaller = smaller_area (&a, &b);
+  if (!(inter > NMS__LEAST_PART * smaller))
     return 0;
-  *value = (float) metric_of (&a, &b, inter, metric);
+  *value = (float) metric_of (&a, &b, inter < smaller ? inter : smaller, metric);
   return 1;
 }

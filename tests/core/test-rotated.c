@@ -159,7 +159,35 @@ test_ties (void)
   }
 }
 
+/* A box inside another one that is 2^22 to 2^30 times as long, off its centre. */
+static void
+test_small_in_large (void)
+{
+  BoxRandom random = { 7 };
+
+  for (int round = 0; round < 5000; round++) {
+    const float size = (float) (1 << boxrandom_below (&random, 9));
+    const float x = 1e8f * boxrandom_unit (&random), y = 1e8f * boxrandom_unit (&random);
+    const RotatedBox large = { { -0x1p29f, -0x1p29f, 0x1p29f, 0x1p29f },
+      8 * boxrandom_unit (&random) - 4 };
+    const RotatedBox small = { { x, y, x + 64 * size, y + 32 * size }, 0.5f };
+    const RotatedBox pair[2] = { round % 2 ? small : large, round % 2 ? large : small };
+    nms_boxes boxes = boxes_of (pair, 2);
+    nms_result result = { .size = sizeof result };
+    nms_options options;
+
+    nms_options_init (&options, sizeof options);
+    options.metric = NMS_METRIC_IOS;
+    options.iou_threshold = 0.999f;
+    g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
+    g_assert_cmpuint (result.kept_count, ==, 1);
+    options.iou_threshold = 1.0f;
+    g_assert_cmpint (nms_run (context, &boxes, &options, &result), ==, NMS_OK);
+    g_assert_cmpuint (result.kept_count, ==, 2);
+  }
+}
+
 static const TestCase cases[] = { CASE (test_known), CASE (test_engine), CASE (test_ties),
-  CASE (test_precision), { NULL } };
+  CASE (test_precision), CASE (test_small_in_large), { NULL } };
 
 TEST_PROGRAM (cases, sharedcontext_start, sharedcontext_finish);
