@@ -275,7 +275,7 @@ probiou_bound (vf square)
 {
   const vf one = v_set (1.0f);
   const vf alike = v_sqrt (v_min (v_mul (square, v_set (1.0f + 0x1p-12f)), one));
-  return v_sub (v_set (1.0f + 0x1p-22f), v_sqrt (v_sub (one, alike)));
+  return v_min (one, v_sub (v_set (1.0f + 0x1p-22f), v_sqrt (v_sub (one, alike))));
 }
 
 /* Does what bound_rotated_block does for one metric. */
@@ -334,7 +334,7 @@ bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
       const vf whole = ios ? lesser : v_sub (v_mul (areas, sine), inter);
       const vf bound = v_mul (v_div (inter, whole), v_set (1.0f + 0x1p-16f));
       v_store (value + i,
-          v_add (bound, v_set (0x1p-24f))); /* more than subnormal numbers are rounded by */
+          v_min (v_set (1.0f), v_add (bound, v_set (0x1p-24f)))); /* against underflow */
     }
     hits |= may << i;
   }
