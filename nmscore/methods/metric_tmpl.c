@@ -264,9 +264,6 @@ least_metric (const wide_decay *d, size_t i)
   return v_max (v_sub (v_min (d->most, lowers), v_set (0x1p-20f)), v_set (0.0f));
 }
 
-/* At lesser sines, the parallelogram in which two strips cross contains more than a box. */
-#define LEAST_SINE 0x1p-20f
-
 /* Returns upper bounds of ProbIoU from those of the square of the Bhattacharyya coefficient: 1 less
  * a square root, which takes less time than the quotient of nms__probiou, and 2^-22, which is more
  * than all rounding errors. */
@@ -277,6 +274,9 @@ probiou_bound (vf square)
   const vf alike = v_sqrt (v_min (v_mul (square, v_set (1.0f + 0x1p-12f)), one));
   return v_min (one, v_sub (v_set (1.0f + 0x1p-22f), v_sqrt (v_sub (one, alike))));
 }
+
+/* At lesser sines, the parallelogram in which two strips cross contains more than a box. */
+#define LEAST_SINE 0x1p-20f
 
 /* Does what bound_rotated_block does for one metric. */
 INLINE uint64_t
