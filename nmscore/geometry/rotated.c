@@ -23,15 +23,22 @@ typedef struct rectangle {
 #define QUARTER 1.5707963267948966
 #define QUARTER_REST 6.123233995736766e-17 /* pi / 2 - QUARTER */
 
-/* Sums Taylor's series for an angle in -pi/4..pi/4. The first term left out is below 1e-17. */
+/* The coefficients of Taylor's series of sine (x) / x and cosine (x), by powers of x^2. In
+ * -pi/4..pi/4 the first term left out is below 1e-17. */
+#define TERMS 9
+static const double sine_series[TERMS] = { 1.0, -1.0 / 6.0, 1.0 / 120.0, -1.0 / 5040.0,
+  1.0 / 362880.0, -1.0 / 39916800.0, 1.0 / 6227020800.0, -1.0 / 1307674368000.0,
+  1.0 / 355687428096000.0 };
+static const double cosine_series[TERMS] = { 1.0, -1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0,
+  1.0 / 40320.0, -1.0 / 3628800.0, 1.0 / 479001600.0, -1.0 / 87178291200.0,
+  1.0 / 20922789888000.0 };
+
 static double
-series (double square, double first, int from)
+sum_of (const double *series, double square)
 {
-  double sum = first, term = first;
-  for (int n = from; n < from + 16; n += 2) {
-    term *= -square / (n * (n + 1));
-    sum += term;
-  }
+  double sum = series[TERMS - 1];
+  for (int k = TERMS - 2; k >= 0; k--)
+    sum = sum * square + series[k];
   return sum;
 }
 
@@ -42,7 +49,8 @@ sine_cosine (double angle, double *sine, double *cosine)
     angle = fmod (angle, TWO_PI); /* exact but for the rounding of 2 pi */
   int count = (int) (angle / QUARTER + (angle < 0.0 ? -0.5 : 0.5)); /* number of quarter turns */
   double rest = (angle - count * QUARTER) - count * QUARTER_REST;
-  double s = series (rest * rest, rest, 2), c = series (rest * rest, 1.0, 1);
+  double square = rest * rest;
+  double s = rest * sum_of (sine_series, square), c = sum_of (cosine_series, square);
 
   switch (count & 3) {
     case 0:
@@ -89,6 +97,13 @@ make_rectangle (const nms__rotated *r)
     (double) c[2] - c[0], (double) c[3] - c[1], r->sin, r->cos };
 }
 
+/* Returns a number above v, by more than the rounding errors. */
+static float
+above (double v)
+{
+  return (float) (v + (fabs (v) * 0x1p-22 + 0x1p-140));
+}
+
 void
 nms__rotated_bounds (const nms__rotated *rotated, float c[4])
 {
@@ -96,11 +111,10 @@ nms__rotated_bounds (const nms__rotated *rotated, float c[4])
   double half_w = (r.w * fabs (r.cos) + r.h * fabs (r.sin)) / 2.0;
   double half_h = (r.w * fabs (r.sin) + r.h * fabs (r.cos)) / 2.0;
 
-  /* outwards by more than the rounding errors */
-  c[0] = nextafterf ((float) (r.x - half_w), -INFINITY);
-  c[1] = nextafterf ((float) (r.y - half_h), -INFINITY);
-  c[2] = nextafterf ((float) (r.x + half_w), INFINITY);
-  c[3] = nextafterf ((float) (r.y + half_h), INFINITY);
+  c[0] = -above (half_w - r.x);
+  c[1] = -above (half_h - r.y);
+  c[2] = above (r.x + half_w);
+  c[3] = above (r.y + half_h);
 }
 
 /* Writes the corners of a box, given its centre and half extents. */
