@@ -69,18 +69,19 @@ difference (vf a, vf b, vf *per)
   return v_mul (square (v_sub (a, b)), *per);
 }
 
-/* Bounds of the square a of the Bhattacharyya coefficient of ProbIoU, which is
- * (1 - p) (1 - q) exp (-e), with the differences p and q of the sides and a distance e
- * (nms__probiou). exp (e) is at least s = (1 + u)^2 with u = e / 2 + e^2 / 8. */
+/* What bounds ProbIoU. The square a of its Bhattacharyya coefficient is (1 - p) (1 - q) exp (-e),
+ * with the differences p and q of the sides and a distance e (nms__probiou). So a is at most
+ * alike / s, and 1 - a is at least apart / s. */
 typedef struct likeness {
-  vf alike; /* upper bounds of a * s */
-  vf apart; /* lower bounds of (1 - a) * s */
-  vf s;
+  vf alike; /* upper bounds of (1 - p) (1 - q) */
+  vf apart; /* lower bounds of s - (1 - p) (1 - q) */
+  vf s;     /* lower bounds of exp (e): (1 + u)^2 with u = e / 2 + e^2 / 8 */
 } likeness;
 
-/* Returns the likeness of the box and those starting at i. Nothing cancels in `apart` if p, q and e
- * are small, nor in `alike` if p or q is near 1: the corners of boxes that intersect are at most a
- * side apart, so that rounding adds less than 2^-11 of each and 2^-29. */
+/* Returns the likeness of the box and those starting at i. Neither bound is a difference of two
+ * larger numbers: `apart` not if p, q and e are small, `alike` not if p or q is near 1. The corners
+ * of boxes that intersect are at most a side apart, so that rounding adds less than 2^-11 of each
+ * bound and 2^-29. */
 INLINE likeness
 likeness_of (const nms__columns *c, size_t i, const wide *b)
 {
@@ -202,21 +203,31 @@ size_block (const nms__columns *c, size_t first, const nms__box *box, float min_
   return bits;
 }
 
-/* Returns upper bounds of ProbIoU, which is 1 - r = k / (1 + r) with the coefficient k and
- * r = sqrt (1 - k): the first form loses the digits of small ones, the second those of ones near 1.
- * Divisions by 1 + k and 1 + r take longer than the bounds (3 - k) / 4 and 1 - r / 2 of their
- * quotients. */
+/* Returns upper bounds of ProbIoU, which is 1 - r = k / (1 + r) with the Bhattacharyya coefficient
+ * k and r = sqrt (1 - k). `most` is larger than k by at least 2^-13 of it, and `least` a lower
+ * bound of 1 - k. 1 - r loses the digits of a small ProbIoU, k / (1 + r) those of one near 1. As
+ * 1 / (1 + r) is at most 1 - r / 2, no division is needed; 2^-22 is more than all rounding
+ * errors. */
+INLINE vf
+probiou_bound (vf most, vf least)
+{
+  const vf one = v_set (1.0f), r = v_sqrt (v_max (least, v_set (0.0f)));
+
+  return v_min (v_min (one, v_sub (v_set (1.0f + 0x1p-22f), r)),
+      v_mul (most, v_sub (one, v_mul (v_set (0.5f), r))));
+}
+
+/* Returns upper bounds of ProbIoU of upright boxes. 1 - k is (1 - k^2) / (1 + k), and 1 / (1 + k)
+ * is at least (3 - k) / 4. */
 INLINE vf
 upright_bound (const likeness *l)
 {
   const vf one = v_set (1.0f), per = v_div (one, l->s);
-  const vf k = v_sqrt (v_add (v_mul (l->alike, per), v_set (0x1p-120f))); /* against underflow */
-  const vf quotient = v_mul (v_set (0.25f), v_sub (v_set (3.0f), k));
-  const vf least = v_max (v_sub (one, k), v_mul (v_mul (l->apart, per), quotient));
-  const vf r = v_sqrt (v_max (least, v_set (0.0f)));
+  /* (the sum is above 0 even if the product underflows) */
+  const vf most = v_sqrt (v_add (v_mul (l->alike, per), v_set (0x1p-120f)));
+  const vf quotient = v_mul (v_set (0.25f), v_sub (v_set (3.0f), most));
 
-  return v_min (v_min (one, v_sub (v_set (1.0f + 0x1p-22f), r)),
-      v_mul (k, v_sub (one, v_mul (v_set (0.5f), r))));
+  return probiou_bound (most, v_max (v_sub (one, most), v_mul (v_mul (l->apart, per), quotient)));
 }
 
 static uint64_t
@@ -264,17 +275,6 @@ least_metric (const wide_decay *d, size_t i)
   return v_max (v_sub (v_min (d->most, lowers), v_set (0x1p-20f)), v_set (0.0f));
 }
 
-/* Returns upper bounds of ProbIoU from those of the square of the Bhattacharyya coefficient: 1 less
- * a square root, which takes less time than the quotient of nms__probiou, and 2^-22, which is more
- * than all rounding errors. */
-INLINE vf
-probiou_bound (vf square)
-{
-  const vf one = v_set (1.0f);
-  const vf alike = v_sqrt (v_min (v_mul (square, v_set (1.0f + 0x1p-12f)), one));
-  return v_min (one, v_sub (v_set (1.0f + 0x1p-22f), v_sqrt (v_sub (one, alike))));
-}
-
 /* At lesser sines, the parallelogram in which two strips cross contains more than a box. */
 #define LEAST_SINE 0x1p-20f
 
@@ -310,7 +310,8 @@ bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
       may &= m_bits (v_ge (above, v_mul (square (alike), below)));
       if (!may)
         continue;
-      v_store (value + i, probiou_bound (v_div (above, below)));
+      const vf most = v_sqrt (v_mul (v_div (above, below), v_set (1.0f + 0x1p-12f)));
+      v_store (value + i, probiou_bound (most, v_sub (v_set (1.0f), most)));
     } else {
       /* A metric is at least `least` if the intersection times `times` is at least `share`. */
       const int ios = metric == NMS_METRIC_IOS;
@@ -334,7 +335,8 @@ bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
       const vf whole = ios ? lesser : v_sub (v_mul (areas, sine), inter);
       const vf bound = v_mul (v_div (inter, whole), v_set (1.0f + 0x1p-16f));
       v_store (value + i,
-          v_min (v_set (1.0f), v_add (bound, v_set (0x1p-24f)))); /* against underflow */
+          v_min (v_set (1.0f),
+              v_add (bound, v_set (0x1p-24f)))); /* more than subnormal numbers are rounded by */
     }
     hits |= may << i;
   }
