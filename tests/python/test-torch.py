@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """nmscore.torch: its operators keep what torchvision keeps, to the last bit, and stay in compiled
 and exported programs; replace_torchvision reaches torchvision's callers."""
-import contextlib
 import io
 import sys
 import tracemalloc
@@ -13,10 +12,10 @@ try:
     import numpy as np
     import torch
     import torchvision
-    from torchvision.models.detection.roi_heads import RoIHeads
     from torch.fx.experimental.proxy_tensor import make_fx
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
+    from torchvision.models.detection.roi_heads import RoIHeads
     from torchvision.models.detection._utils import BoxCoder
     from torchvision.ops import nms as imported_before
 except ImportError as error:
@@ -265,26 +264,35 @@ class Programs(Case):
         file.seek(0)
         self.equal(torch.export.load(file).module()(*self.arguments))
 
-    def test_modes_and_types_see_the_operators(self):
-        def record(self, function, types, args=(), kwargs=None):
-            seen.append(function)
+    def recorder(self, base, method):
+        """Returns a subclass of `base` that lists the functions it intercepts in self.seen."""
+        def record(_, function, types, args=(), kwargs=None):
+            self.seen.append(function)
             with torch._C.DisableTorchFunctionSubclass():
                 return function(*args, **(kwargs or {}))
-        modes = [type("Mode", (base,), {method: record})
-                 for base, method in ((TorchDispatchMode, "__torch_dispatch__"),
-                                      (TorchFunctionMode, "__torch_function__"))]
-        recorded = type("Recorded", (torch.Tensor,), {
-            "__torch_function__": classmethod(record)})
-        arguments = self.boxes, self.scores, self.idxs
-        for i, mode in enumerate(modes + [contextlib.nullcontext] * 3):
-            of_type = [t.as_subclass(recorded) if i == 2 + k else t
-                       for k, t in enumerate(arguments)]
-            seen = []
-            with mode():
-                nmscore.torch.nms(*of_type[:2], 0.4)
-                nmscore.torch.batched_nms(*of_type, 0.4)
-            self.assertEqual(torch.ops.nmscore.nms.default in seen, i != 4)
-            self.assertIn(torch.ops.nmscore.batched_nms.default, seen)
+        self.seen = []
+        method_of = classmethod(record) if base is torch.Tensor else record
+        return type("Recorder", (base,), {method: method_of})
+
+    def test_modes_see_the_operators(self):
+        for mode in ((TorchDispatchMode, "__torch_dispatch__"),
+                     (TorchFunctionMode, "__torch_function__")):
+            with self.recorder(*mode)():
+                nmscore.torch.nms(self.boxes, self.scores, 0.4)
+                nmscore.torch.batched_nms(*self.arguments, 0.4)
+            self.assertIn(torch.ops.nmscore.nms.default, self.seen)
+            self.assertIn(torch.ops.nmscore.batched_nms.default, self.seen)
+
+    def test_subclasses_see_the_operators(self):
+        recorded = self.recorder(torch.Tensor, "__torch_function__")
+        for k in range(3):
+            self.seen.clear()
+            arguments = list(self.arguments)
+            arguments[k] = arguments[k].as_subclass(recorded)
+            nmscore.torch.nms(*arguments[:2], 0.4)
+            self.assertEqual(torch.ops.nmscore.nms.default in self.seen, k < 2)
+            nmscore.torch.batched_nms(*arguments, 0.4)
+            self.assertIn(torch.ops.nmscore.batched_nms.default, self.seen)
 
     def test_traced(self):
         def nms(boxes, scores):
