@@ -158,7 +158,8 @@ forget (void)
   return 0;
 }
 
-/* Returns whether the elements can be read: arrays that are only traced have no memory. */
+/* Returns whether the elements can be read: an array that is only traced has no memory for them,
+ * and an empty one needs none. */
 static bool
 has_memory (const dlpack_tensor *tensor)
 {

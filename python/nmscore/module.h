@@ -16,7 +16,7 @@ typedef struct module_state {
   PyObject *empty, *int64, *uint8, *float32; /* functions and types of numpy */
   PyObject *masked;                          /* numpy.ma.MaskedArray */
   PyObject *plain, *ranks;                   /* functions of nmscore._arrays */
-  PyObject *dlpack_name, *exchange_name;     /* of the attributes of dlpack.h */
+  PyObject *dlpack_name, *exchange_name;     /* the names of DLPack's attributes */
   nms_context *spare[MODULE_SPARE_CONTEXTS]; /* contexts that no call uses at the moment; guarded
                                               * by the interpreter's lock */
   int spares;

@@ -41,7 +41,7 @@ try:
                           _len_torch_dispatch_stack, _len_torch_function_stack)
     from torch.autograd import _profiler_enabled
     from torch.compiler import is_compiling
-except ImportError:  # an old torch
+except ImportError:  # an old torch, in which all calls go through the dispatcher
     def is_compiling() -> bool:
         return True
 
@@ -82,7 +82,7 @@ def batched_nms(boxes: torch.Tensor, scores: torch.Tensor, idxs: torch.Tensor,
     if is_scripting():
         return torch.ops.nmscore.batched_nms(boxes, scores, idxs, iou_threshold)
     elif (_needs_dispatcher(boxes, scores, iou_threshold)
-          or type(idxs) is not torch.Tensor or idxs.is_neg()):
+          or type(idxs) is not torch.Tensor):
         return _batched_nms_operator(boxes, scores, idxs, iou_threshold)
     else:
         return _batched_nms(boxes, scores, idxs, iou_threshold)
