@@ -97,7 +97,7 @@ make_rectangle (const nms__rotated *r)
     (double) c[2] - c[0], (double) c[3] - c[1], r->sin, r->cos };
 }
 
-/* Returns a number above v, by more than the rounding errors. */
+/* Returns v plus more than its rounding errors and those of the result. */
 static float
 above (double v)
 {
@@ -247,7 +247,8 @@ intersection (const rectangle *a, const rectangle *b, const relative *r)
   n = clip (y, x, n, -1.0, a->h / 2.0, y2, x2);
   n = clip (y2, x2, n, 1.0, a->h / 2.0, y, x);
 
-  /* relative to the first corner, because a small box may be far from the origin */
+  /* A small box in a large one may be far from the origin. Its digits are kept in coordinates
+   * relative to a corner of its own. */
   for (size_t i = 1; i < n; i++)
     twice += (x[i] - x[0]) * (y[i + 1 < n ? i + 1 : 0] - y[i - 1]);
   return twice / 2.0;

@@ -12,11 +12,11 @@
 
 #define DEFAULT_SIGMA 2.0f
 
-/* The boxes of this many blocks of a row are compared one by one, if their metrics are exact. */
-#define FEW 4
-
-/* A kernel selects from more boxes of a block than this those that may decide the decay. */
-#define MANY 8
+/* If the metrics of a row are exact, the boxes of its first FEW_BLOCKS blocks are compared one by
+ * one. In later blocks, and in all blocks if bounds are measured, a kernel selects the boxes that
+ * may decide the decay. Up to FEW_BOXES boxes of a block take less time one by one. */
+#define FEW_BLOCKS 4
+#define FEW_BOXES 8
 
 typedef struct scratch {
   nms__box_blocks blocks;
@@ -122,7 +122,7 @@ add_rest (nms__decay *d, const scratch *s, nms__row *row)
       left &= ~((uint64_t) 1 << i);
       try_box (d, s, row, i);
     }
-    if (nms__count_bits (left) > MANY)
+    if (nms__count_bits (left) > FEW_BOXES)
       left &= kernels->decay_block (row->value, row->first, nms__highest_bit (left) + 1, d);
     for (; left; left &= left - 1)
       try_box (d, s, row, nms__lowest_bit (left));
@@ -138,7 +138,7 @@ add_row (nms__decay *d, const nms__frame *f, const scratch *s, size_t place)
   nms__row_begin (&row, f, &s->blocks, place, &s->above);
   nms__row_bound (&row, d);
   while (nms__row_next (&row)) {
-    if (row.refines || row.compared > FEW) {
+    if (row.refines || row.compared > FEW_BLOCKS) {
       add_rest (d, s, &row);
       return;
     }
