@@ -308,8 +308,6 @@ bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
       const vf det = v_max (determinant, far);
       const vf above = v_mul (product, det), below = square (v_add (det, far));
       may &= m_bits (v_ge (above, v_mul (square (alike), below)));
-      if (!may)
-        continue;
       const vf most = v_sqrt (v_mul (v_div (above, below), v_set (1.0f + 0x1p-12f)));
       v_store (value + i, probiou_bound (most, v_sub (v_set (1.0f), most)));
     } else {
@@ -324,8 +322,6 @@ bound_rotated_by (const nms__rotated_columns *c, size_t first, size_t n,
         continue;
       const vf most = v_min (rectangle (&a, &b, &p), rectangle (&b, &a, &p));
       may &= m_bits (m_and (v_gt (most, v_set (0.0f)), v_ge (v_mul (times, most), share)));
-      if (!may)
-        continue;
       /* All areas times the sine, because a division takes long. A shorter side is more than
        * LEAST_SINE times the longer one (nms__rotated_box_of), so that the lesser sines do not
        * matter. */
